@@ -1,0 +1,60 @@
+# How a room (a folder of src/), its protos and its tests become targets.
+
+set(SAPPER_WARNINGS -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor -Wextra-semi)
+if(SAPPER_SANITIZE)
+  add_compile_options(-fsanitize=${SAPPER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
+  add_link_options(-fsanitize=${SAPPER_SANITIZE})
+endif()
+if(SAPPER_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+# A NaN, a signed zero and the order of a sum mean something here: never let the host compiler touch them.
+add_compile_options(-ffp-contract=off)
+
+# sapper_room(NAME DEPENDENCIES...): library sapper_NAME from src/NAME/*.cc.
+function(sapper_room name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
+  if(NOT sources)  # a room that is not furnished yet
+    file(WRITE ${CMAKE_BINARY_DIR}/${name}_empty.cc "")
+    set(sources ${CMAKE_BINARY_DIR}/${name}_empty.cc)
+  endif()
+  add_library(sapper_${name} STATIC ${sources})
+  target_include_directories(sapper_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  target_compile_options(sapper_${name} PRIVATE ${SAPPER_WARNINGS})
+  target_link_libraries(sapper_${name} PUBLIC ${ARGN})
+endfunction()
+
+# sapper_protos(ROOM FILE.proto...): C++ for src/ROOM/FILE.proto, included as "ROOM/FILE.pb.h".
+function(sapper_protos name)
+  add_library(sapper_${name}_protos STATIC)
+  foreach(proto ${ARGN})
+    string(REPLACE .proto "" stem ${proto})
+    set(out ${CMAKE_BINARY_DIR}/generated/${name}/${stem})
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
+    add_custom_command(
+      OUTPUT ${out}.pb.cc ${out}.pb.h
+      COMMAND protobuf::protoc --proto_path=${CMAKE_SOURCE_DIR}/src --cpp_out=${CMAKE_BINARY_DIR}/generated ${name}/${proto}
+      DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/${proto})
+    target_sources(sapper_${name}_protos PRIVATE ${out}.pb.cc ${out}.pb.h)
+  endforeach()
+  target_include_directories(sapper_${name}_protos SYSTEM PUBLIC ${CMAKE_BINARY_DIR}/generated)
+  target_link_libraries(sapper_${name}_protos PUBLIC protobuf::libprotobuf)
+  if(TARGET sapper_hlo_protos AND NOT name STREQUAL hlo)
+    target_link_libraries(sapper_${name}_protos PUBLIC sapper_hlo_protos)
+  endif()
+  target_link_libraries(sapper_${name} PUBLIC sapper_${name}_protos)
+endfunction()
+
+# sapper_tests(ROOM [LIBRARIES...]): program ROOM_test from tests/ROOM/*_test.cc, each case a ctest test.
+function(sapper_tests name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*_test.cc)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name}_test ${sources})
+  target_compile_options(${name}_test PRIVATE ${SAPPER_WARNINGS})
+  target_include_directories(${name}_test PRIVATE ${CMAKE_SOURCE_DIR})
+  target_compile_definitions(${name}_test PRIVATE SAPPER_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_link_libraries(${name}_test PRIVATE sapper_${name} GTest::gmock GTest::gtest_main rapidcheck ${ARGN})
+  gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 900)
+endfunction()

@@ -1,0 +1,69 @@
+#include "base/file.h"
+
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+namespace sapper {
+namespace {
+
+Result<std::string> decompress(const std::string& path, std::string_view packed, size_t limit_bytes) {
+  std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), &ZSTD_freeDCtx);
+  std::string bytes;
+  const unsigned long long stated = ZSTD_getFrameContentSize(packed.data(), packed.size());
+  if (stated < limit_bytes) bytes.reserve(stated);
+  ZSTD_inBuffer in{packed.data(), packed.size(), 0};
+  std::string chunk(ZSTD_DStreamOutSize(), '\0');
+  size_t pending = 0;
+  while (in.pos < in.size) {
+    ZSTD_outBuffer out{chunk.data(), chunk.size(), 0};
+    pending = ZSTD_decompressStream(context.get(), &out, &in);
+    if (ZSTD_isError(pending) != 0)
+      return fail(ErrorKind::BadInput, "{}: damaged zstd data: {}", path, ZSTD_getErrorName(pending));
+    if (bytes.size() + out.pos > limit_bytes)
+      return fail(ErrorKind::Resource, "{}: decompresses to more than {} bytes", path, limit_bytes);
+    bytes.append(chunk.data(), out.pos);
+  }
+  if (pending != 0) return fail(ErrorKind::BadInput, "{}: zstd data ends too early (truncated file?)", path);
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, size_t limit_bytes) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return fail(ErrorKind::BadInput, "{}: is a folder, not a file", path);
+  std::ifstream stream(path, std::ios::binary | std::ios::ate);
+  if (!stream) return fail(ErrorKind::BadInput, "{}: cannot open: {}", path, std::strerror(errno));
+  const std::streamoff size = stream.tellg();
+  if (size < 0) return fail(ErrorKind::BadInput, "{}: cannot read: not a regular file", path);
+  if (static_cast<size_t>(size) > limit_bytes) return fail(ErrorKind::Resource, "{}: larger than {} bytes", path, limit_bytes);
+  std::string bytes(static_cast<size_t>(size), '\0');
+  stream.seekg(0);
+  stream.read(bytes.data(), size);
+  if (stream.gcount() != size) return fail(ErrorKind::BadInput, "{}: cannot read: {}", path, std::strerror(errno));
+  constexpr std::string_view zstd_magic("\x28\xb5\x2f\xfd", 4);
+  if (std::string_view(bytes).substr(0, 4) == zstd_magic) return decompress(path, bytes, limit_bytes);
+  return bytes;
+}
+
+Status write_file(const std::string& path, std::string_view bytes) {
+  const std::string temporary = fmt::format("{}.{}.partial", path, getpid());
+  std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
+  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  if (!stream || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int why = errno;
+    std::remove(temporary.c_str());
+    return fail(ErrorKind::BadInput, "{}: cannot write: {}", path, std::strerror(why));
+  }
+  return {};
+}
+
+}  // namespace sapper

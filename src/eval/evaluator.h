@@ -1,0 +1,38 @@
+// The reference evaluator: runs an HLO module on literals, in exact mode: every operation as the operation semantics say,
+// every rounding that the module states and no other, except that f32 (and narrower) sums, dots and convolutions accumulate
+// in f64 and round once (docs/evaluator.md).
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "base/error.h"
+#include "hlo/literal.h"
+#include "hlo/module.h"
+
+namespace sapper::eval {
+
+// Receives each instruction's value as it is computed, in execution order; loop bodies come once an iteration, fused and
+// applied computations too. Values may be read only during the call.
+using Trace = std::function<void(const hlo::Computation&, const hlo::Instruction&, const hlo::Literal&)>;
+
+struct Options {
+  // A convert to a narrower float type whose result is only converted back (or computed on in floats) may keep its
+  // operand's precision, as under xla_allow_excess_precision: bf16 and f16 values are carried in f32, unrounded.
+  bool excess_precision = false;
+  // Live buffers above this are a Resource error before they are allocated. 0: three quarters of physical memory.
+  int64_t memory_limit_bytes = 0;
+  // Loop iterations in the whole run above this are a Resource error. 0: no limit.
+  int64_t iteration_limit = 0;
+  // Wall-clock seconds above this are a Resource error. 0: no limit.
+  double time_limit_seconds = 0;
+  Trace trace;  // tracing turns off fusion of elementwise chains
+};
+
+// The value of the module's root. `arguments[i]` is parameter i and must have its shape (layouts aside). The module must be
+// verified (hlo/verifier.h). Errors: BadInput (arguments, an elided constant whose value is needed), Unsupported ("not
+// evaluated: OPCODE (name)"), Resource.
+[[nodiscard]] Result<hlo::Literal> evaluate(const hlo::Module& module, std::span<const hlo::Literal> arguments,
+                                            const Options& options = {});
+
+}  // namespace sapper::eval

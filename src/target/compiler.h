@@ -1,0 +1,89 @@
+// Real compilers, each in a worker process of its own: a crash, a hang or an out-of-memory is an Error of kind Compiler with
+// the signal and the last log lines, and costs one worker, never the run.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "hlo/literal.h"
+#include "target/target.h"
+
+namespace sapper::target {
+
+// A debug option's value: XLA's flags are typed, and the type must match the flag's.
+using OptionValue = std::variant<bool, int64_t, double, std::string>;
+
+struct Configuration {
+  std::map<std::string, OptionValue> options;  // debug options by name without dashes: xla_allow_excess_precision
+  std::string init_flags;                      // LIBTPU_INIT_ARGS (tpu) or XLA_FLAGS (cpu), read at worker start
+};
+
+// "k=v" as the command line gives it: true/false, integer, real, else string.
+[[nodiscard]] Result<std::pair<std::string, OptionValue>> parse_option(std::string_view text);
+
+struct CompileRequest {
+  std::string module;  // serialized HloModuleProto
+  Configuration configuration;
+  bool dump_passes = false;        // also return the HLO after each pass
+  bool run_backend_only = false;   // the module is already optimized
+  std::optional<std::vector<hlo::Literal>> arguments;  // also execute (targets with a device)
+};
+
+// The HLO of one computation module at one point of the pipeline, in pipeline order.
+struct HloStage {
+  int index = 0;
+  std::string pipeline;  // "simplification"
+  std::string pass;      // the pass that made it: "algsimp"; the first stage is "input"
+  std::string module;    // serialized HloModuleProto, or HLO text
+};
+
+struct CompileResult {
+  std::string optimized;         // serialized HloModuleProtoWithConfig
+  std::vector<HloStage> stages;  // when dump_passes
+  std::optional<hlo::Literal> output;  // when executed
+  double compile_seconds = 0;
+  double execute_seconds = 0;
+  std::string log;  // what the compiler printed
+};
+
+struct PoolOptions {
+  int workers = 0;                  // 0: one a core
+  double compile_seconds = 300;     // time limit of one request
+  int64_t memory_bytes = 0;         // address-space growth limit of a worker; 0: three quarters of physical memory
+  std::string worker_program;       // path of the sapper binary; empty: this process's own
+};
+
+// A pool of warm workers keyed by (target, init flags). Thread-safe: call compile from many threads.
+class CompilerPool {
+ public:
+  explicit CompilerPool(PoolOptions options = {});
+  ~CompilerPool();
+  CompilerPool(const CompilerPool&) = delete;
+  CompilerPool& operator=(const CompilerPool&) = delete;
+
+  // Errors: BadInput (no such plugin, the compiler rejects the program: kind Compiler with its message), Compiler (crash,
+  // with signal and last words; rejection), Resource (time or memory limit).
+  [[nodiscard]] Result<CompileResult> compile(const Target& target, const CompileRequest& request);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// What the plugin says of itself, for `sapper doctor` and `targets`.
+struct PluginInfo {
+  std::string path;
+  int api_major = 0, api_minor = 0;
+  std::string platform_version;
+};
+[[nodiscard]] Result<PluginInfo> probe(CompilerPool& pool, const Target& target);
+
+// The body of `sapper worker`: serves frames on file descriptor `fd` until it closes. Returns the exit code.
+int run_worker(int fd);
+
+}  // namespace sapper::target
