@@ -1,6 +1,7 @@
-// Errors as values: what can fail returns Result<T>. An Error says its kind, a message for people (what was wrong and what
-// to do), and where. `Error::kind` decides the exit code and the verdict: bad input is the user's to fix, unsupported and
-// resource mean that sapper gave up (never that the program is wrong), compiler means that the compiler under test failed.
+// Errors as values: what can fail returns Result<T>. An Error says its kind, a message for people (what was wrong and
+// what to do), and where. `Error::kind` decides the exit code and the verdict: bad input is the user's to fix,
+// unsupported and resource mean that sapper gave up (never that the program is wrong), compiler means that the compiler
+// under test failed.
 #pragma once
 
 #include <fmt/format.h>
@@ -40,9 +41,7 @@ template <class T>
 using Result = tl::expected<T, Error>;
 using Status = Result<void>;
 
-[[nodiscard]] inline tl::unexpected<Error> fail(Error error) {
-  return tl::unexpected<Error>(std::move(error));
-}
+[[nodiscard]] inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 
 // fail(ErrorKind::BadInput, "dimension {} of {}", i, n): an error without a location.
 template <class... Args>
@@ -59,14 +58,14 @@ template <class... Args>
 
 // SAPPER_TRY(lhs, expression): lhs = the value, or return the error from the enclosing function.
 #define SAPPER_TRY(lhs, ...) SAPPER_TRY_INNER(SAPPER_CONCAT(sapper_result_, __LINE__), lhs, __VA_ARGS__)
-#define SAPPER_TRY_INNER(result, lhs, ...)                                     \
-  auto result = (__VA_ARGS__);                                                 \
+#define SAPPER_TRY_INNER(result, lhs, ...)                                          \
+  auto result = (__VA_ARGS__);                                                      \
   if (!result) return ::tl::unexpected<::sapper::Error>(std::move(result).error()); \
   lhs = std::move(result).value()
 
 // SAPPER_CHECKED(expression): return the error of a Status from the enclosing function.
-#define SAPPER_CHECKED(...)                                                                      \
-  do {                                                                                           \
-    if (auto sapper_status = (__VA_ARGS__); !sapper_status)                                      \
-      return ::tl::unexpected<::sapper::Error>(std::move(sapper_status).error());                \
+#define SAPPER_CHECKED(...)                                                       \
+  do {                                                                            \
+    if (auto sapper_status = (__VA_ARGS__); !sapper_status)                       \
+      return ::tl::unexpected<::sapper::Error>(std::move(sapper_status).error()); \
   } while (false)

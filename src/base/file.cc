@@ -38,12 +38,14 @@ Result<std::string> decompress(const std::string& path, std::string_view packed,
 
 Result<std::string> read_file(const std::string& path, size_t limit_bytes) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return fail(ErrorKind::BadInput, "{}: is a folder, not a file", path);
+  if (std::filesystem::is_directory(path, ignored))
+    return fail(ErrorKind::BadInput, "{}: is a folder, not a file", path);
   std::ifstream stream(path, std::ios::binary | std::ios::ate);
   if (!stream) return fail(ErrorKind::BadInput, "{}: cannot open: {}", path, std::strerror(errno));
   const std::streamoff size = stream.tellg();
   if (size < 0) return fail(ErrorKind::BadInput, "{}: cannot read: not a regular file", path);
-  if (static_cast<size_t>(size) > limit_bytes) return fail(ErrorKind::Resource, "{}: larger than {} bytes", path, limit_bytes);
+  if (static_cast<size_t>(size) > limit_bytes)
+    return fail(ErrorKind::Resource, "{}: larger than {} bytes", path, limit_bytes);
   std::string bytes(static_cast<size_t>(size), '\0');
   stream.seekg(0);
   stream.read(bytes.data(), size);

@@ -17,7 +17,8 @@ enum class Verdict {
 
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 
-// 0 agree and policy, 1 mismatch (and policy under strict), crash; 3 undetermined, rejected, timeout. (2 is bad usage or input.)
+// 0 agree and policy, 1 mismatch (and policy under strict), crash; 3 undetermined, rejected, timeout. (2 is bad usage
+// or input.)
 [[nodiscard]] int exit_code(Verdict verdict);
 
 }  // namespace sapper::check

@@ -1,6 +1,6 @@
-// The reference evaluator: runs an HLO module on literals, in exact mode: every operation as the operation semantics say,
-// every rounding that the module states and no other, except that f32 (and narrower) sums, dots and convolutions accumulate
-// in f64 and round once (docs/evaluator.md).
+// The reference evaluator: runs an HLO module on literals, in exact mode: every operation as the operation semantics
+// say, every rounding that the module states and no other, except that f32 (and narrower) sums, dots and convolutions
+// accumulate in f64 and round once (docs/evaluator.md).
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace sapper::eval {
 
-// Receives each instruction's value as it is computed, in execution order; loop bodies come once an iteration, fused and
-// applied computations too. Values may be read only during the call.
+// Receives each instruction's value as it is computed, in execution order; loop bodies come once an iteration, fused
+// and applied computations too. Values may be read only during the call.
 using Trace = std::function<void(const hlo::Computation&, const hlo::Instruction&, const hlo::Literal&)>;
 
 struct Options {
@@ -29,9 +29,9 @@ struct Options {
   Trace trace;  // tracing turns off fusion of elementwise chains
 };
 
-// The value of the module's root. `arguments[i]` is parameter i and must have its shape (layouts aside). The module must be
-// verified (hlo/verifier.h). Errors: BadInput (arguments, an elided constant whose value is needed), Unsupported ("not
-// evaluated: OPCODE (name)"), Resource.
+// The value of the module's root. `arguments[i]` is parameter i and must have its shape (layouts aside). The module
+// must be verified (hlo/verifier.h). Errors: BadInput (arguments, an elided constant whose value is needed),
+// Unsupported ("not evaluated: OPCODE (name)"), Resource.
 [[nodiscard]] Result<hlo::Literal> evaluate(const hlo::Module& module, std::span<const hlo::Literal> arguments,
                                             const Options& options = {});
 

@@ -1,5 +1,5 @@
-// The interface between the evaluator's driver and the operations that live in files of their own (dot, convolution, gather,
-// scatter, sort, fft, ...): a function from operand literals to the result literal.
+// The interface between the evaluator's driver and the operations that live in files of their own (dot, convolution,
+// gather, scatter, sort, fft, ...): a function from operand literals to the result literal.
 #pragma once
 
 #include <functional>
@@ -51,6 +51,7 @@ Result<hlo::Literal> scan(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> dynamic_reshape(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> set_dimension_size(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> get_dimension_size(const OpContext&, std::span<const hlo::Literal>);
-Result<hlo::Literal> collective(const OpContext&, std::span<const hlo::Literal>);  // the one-replica case of all of them
+Result<hlo::Literal> collective(const OpContext&,
+                                std::span<const hlo::Literal>);  // the one-replica case of all of them
 
 }  // namespace sapper::eval

@@ -1,5 +1,6 @@
-// ScalarProgram: a computation on scalars (a reducer, comparator, combiner, map body) compiled once to a flat list of typed
-// steps, so that applying it to millions of elements costs nanoseconds each. Exact: each step works in its own type.
+// ScalarProgram: a computation on scalars (a reducer, comparator, combiner, map body) compiled once to a flat list of
+// typed steps, so that applying it to millions of elements costs nanoseconds each. Exact: each step works in its own
+// type.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +21,11 @@ struct Scalar {
 class ScalarProgram {
  public:
   // nullopt when the computation is not made of scalar elementwise operations (then OpContext::call serves).
-  [[nodiscard]] static std::optional<ScalarProgram> compile(const hlo::Module& module, hlo::ComputationIndex computation);
+  [[nodiscard]] static std::optional<ScalarProgram> compile(const hlo::Module& module,
+                                                            hlo::ComputationIndex computation);
 
-  // Runs on `inputs` (one a parameter); writes the root, or its tuple elements in order, to `outputs`. Not thread-safe: each
-  // thread copies the program.
+  // Runs on `inputs` (one a parameter); writes the root, or its tuple elements in order, to `outputs`. Not thread-safe:
+  // each thread copies the program.
   void run(std::span<const Scalar> inputs, std::span<Scalar> outputs);
 
   // The one binary operation that the whole program is, applied to parameters 0 and 1 in that order or swapped when

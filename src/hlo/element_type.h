@@ -1,7 +1,8 @@
-// Element types of HLO values and the bit-level meaning of each. The enumerators have the numbers of XLA's PrimitiveType.
+// Element types of HLO values and the bit-level meaning of each. The enumerators have the numbers of XLA's
+// PrimitiveType.
 //
-// In memory (Literal, evaluator) an element takes host_bytes(type): types narrower than a byte take one byte each, sub-byte
-// integers sign- or zero-extended, so that element i is always at i * host_bytes.
+// In memory (Literal, evaluator) an element takes host_bytes(type): types narrower than a byte take one byte each,
+// sub-byte integers sign- or zero-extended, so that element i is always at i * host_bytes.
 #pragma once
 
 #include <cstdint>
@@ -70,8 +71,8 @@ enum class ElementClass : uint8_t { None, Pred, Signed, Unsigned, Float, Complex
 [[nodiscard]] ElementType component_type(ElementType complex);
 
 // A binary floating-point format. A value is (-1)^sign * 2^(exponent - bias) * 1.mantissa, subnormals as in IEEE 754.
-// Sources: IEEE 754-2019; OCP 8-bit floating point and MX specifications (e4m3fn, e5m2, e2m1, e8m0); the FNUZ family has no
-// negative zero, whose bit pattern is its only NaN.
+// Sources: IEEE 754-2019; OCP 8-bit floating point and MX specifications (e4m3fn, e5m2, e2m1, e8m0); the FNUZ family
+// has no negative zero, whose bit pattern is its only NaN.
 struct FloatFormat {
   int exponent_bits;
   int mantissa_bits;  // stored bits, without the leading one

@@ -1,5 +1,5 @@
-// The canonical fingerprint: two modules that differ only in names, metadata, ids and the order of independent instructions
-// and computations have the same one.
+// The canonical fingerprint: two modules that differ only in names, metadata, ids and the order of independent
+// instructions and computations have the same one.
 #pragma once
 
 #include <cstdint>

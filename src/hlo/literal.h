@@ -50,7 +50,8 @@ class Literal {
   [[nodiscard]] std::span<std::byte> mutable_bytes();
   [[nodiscard]] const std::shared_ptr<AlignedBytes>& shared_bytes() const { return bytes_; }
 
-  // The elements as host type T, whose size must be host_bytes(element type): float, uint16_t for bf16, int8_t for s4, ...
+  // The elements as host type T, whose size must be host_bytes(element type): float, uint16_t for bf16, int8_t for s4,
+  // ...
   template <class T>
   [[nodiscard]] std::span<const T> data() const {
     return {reinterpret_cast<const T*>(bytes().data()), static_cast<size_t>(element_count())};
@@ -60,11 +61,12 @@ class Literal {
     return {reinterpret_cast<T*>(mutable_bytes().data()), static_cast<size_t>(element_count())};
   }
 
-  // Element i (row-major) of any type, converted; for printing, tests and slow paths. Integers beyond 2^53 need integer_at.
+  // Element i (row-major) of any type, converted; for printing, tests and slow paths. Integers beyond 2^53 need
+  // integer_at.
   [[nodiscard]] double real_at(int64_t i) const;
   [[nodiscard]] std::complex<double> complex_at(int64_t i) const;
   [[nodiscard]] int64_t integer_at(int64_t i) const;  // bits of u64 as int64; pred as 0 or 1
-  void set_real(int64_t i, double value);             // rounds to nearest even into float types; truncates into integers
+  void set_real(int64_t i, double value);  // rounds to nearest even into float types; truncates into integers
   void set_complex(int64_t i, std::complex<double> value);
   void set_integer(int64_t i, int64_t value);  // wraps to the type's width
 

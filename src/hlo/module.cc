@@ -31,7 +31,8 @@ int64_t Module::instruction_count() const {
 }
 
 Error error_at(ErrorKind kind, const Instruction& instruction, std::string message) {
-  return Error{kind, std::move(message), {"", instruction.position.line, instruction.position.column, instruction.name}};
+  return Error{
+      kind, std::move(message), {"", instruction.position.line, instruction.position.column, instruction.name}};
 }
 
 }  // namespace sapper::hlo

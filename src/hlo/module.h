@@ -1,9 +1,9 @@
 // Module, Computation, Instruction: the in-memory form of an HLO program. Plain values: copy, edit, build by hand.
 //
 // What every pass over a program looks at (opcode, shape, operands, called computations, dimensions, ...) is a field of
-// Instruction. Everything that only some opcodes carry (windows, dimension numbers, sharding, backend config, ...) stays in
-// the form of the wire schema, in `attributes`: one definition serves text, proto, evaluator and verifier, and fields that
-// a newer release invented survive.
+// Instruction. Everything that only some opcodes carry (windows, dimension numbers, sharding, backend config, ...)
+// stays in the form of the wire schema, in `attributes`: one definition serves text, proto, evaluator and verifier, and
+// fields that a newer release invented survive.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ namespace sapper::hlo {
 using InstructionIndex = uint32_t;  // position in Computation::instructions
 using ComputationIndex = uint32_t;  // position in Module::computations
 
-// The wire form of an instruction with the fields that Instruction holds itself left empty: name, opcode, shape, metadata,
-// literal, parameter_number, tuple_index, dimensions, id, operand_ids, called_computation_ids.
-// Control predecessors are here as proto ids (control_predecessor_ids).
+// The wire form of an instruction with the fields that Instruction holds itself left empty: name, opcode, shape,
+// metadata, literal, parameter_number, tuple_index, dimensions, id, operand_ids, called_computation_ids. Control
+// predecessors are here as proto ids (control_predecessor_ids).
 using Attributes = proto::HloInstructionProto;
 
 struct SourcePosition {
@@ -41,11 +41,11 @@ struct Instruction {
   // In the order of the wire form: fusion/call/map/reduce/sort: one; while: body, condition; conditional: branches;
   // select-and-scatter: select, scatter.
   std::vector<ComputationIndex> called;
-  std::vector<int64_t> dimensions;  // broadcast, reduce, transpose, concatenate, iota, sort, reverse, ...
-  int64_t parameter_number = 0;     // parameter
-  int64_t tuple_index = 0;          // get-tuple-element
-  std::shared_ptr<const Literal> literal;              // constant; null when the text elided it: {...}
-  std::shared_ptr<const proto::OpMetadata> metadata;   // null: none; may be shared between instructions
+  std::vector<int64_t> dimensions;         // broadcast, reduce, transpose, concatenate, iota, sort, reverse, ...
+  int64_t parameter_number = 0;            // parameter
+  int64_t tuple_index = 0;                 // get-tuple-element
+  std::shared_ptr<const Literal> literal;  // constant; null when the text elided it: {...}
+  std::shared_ptr<const proto::OpMetadata> metadata;    // null: none; may be shared between instructions
   std::shared_ptr<const Attributes> shared_attributes;  // null: none; may be shared between instructions
   int64_t id = -1;                                      // unique in the module; -1: numbered when written
   SourcePosition position;
@@ -61,8 +61,8 @@ struct Computation {
   std::vector<Instruction> instructions;  // operands come before their users
   InstructionIndex root = 0;
   int64_t id = -1;
-  bool is_fusion = false;          // the body of a fusion
-  std::string execution_thread;    // "" and "main" are the main thread
+  bool is_fusion = false;                 // the body of a fusion
+  std::string execution_thread;           // "" and "main" are the main thread
   proto::HloComputationProto attributes;  // fields not held above (program_shape is derived when written)
 
   [[nodiscard]] const Instruction& root_instruction() const { return instructions[root]; }
@@ -81,7 +81,8 @@ struct Module {
   proto::HloModuleProto attributes;
   // replica_count, num_partitions, use_spmd_partitioning, ... as far as stated.
   proto::HloModuleConfigProto config;
-  // Shapes with layouts at the boundary (entry_computation_layout); when absent the entry computation's own shapes hold.
+  // Shapes with layouts at the boundary (entry_computation_layout); when absent the entry computation's own shapes
+  // hold.
   bool has_entry_layout = false;
   std::vector<Shape> entry_parameter_layouts;
   Shape entry_result_layout;

@@ -1,5 +1,5 @@
-// The opcodes of HLO and their names in text and proto. Source: the operation semantics page of XLA and the modules that
-// its releases emit.
+// The opcodes of HLO and their names in text and proto. Source: the operation semantics page of XLA and the modules
+// that its releases emit.
 #pragma once
 
 #include <cstdint>

@@ -24,8 +24,8 @@ void to_proto(const Shape& shape, proto::ShapeProto* out);
 [[nodiscard]] Result<Literal> from_proto(const proto::LiteralProto& literal);
 void to_proto(const Literal& literal, const Shape& shape_with_layout, proto::LiteralProto* out);
 
-// Reads a file in whichever form it holds: HLO text, HloModuleProto, HloModuleProtoWithConfig, any of them in zstd. Errors
-// carry the file name.
+// Reads a file in whichever form it holds: HLO text, HloModuleProto, HloModuleProtoWithConfig, any of them in zstd.
+// Errors carry the file name.
 [[nodiscard]] Result<Module> read_module(const std::string& path);
 // The same for bytes in memory; `name` stands for the file in errors.
 [[nodiscard]] Result<Module> parse_module(std::string_view bytes, const std::string& name);

@@ -1,5 +1,5 @@
-// Shape: the type of an HLO value; Layout: how its elements lie in memory. A Shape is a cheap handle on immutable shared
-// data: copying is a reference count, equality compares pointers first. Dimensions are in elements.
+// Shape: the type of an HLO value; Layout: how its elements lie in memory. A Shape is a cheap handle on immutable
+// shared data: copying is a reference count, equality compares pointers first. Dimensions are in elements.
 #pragma once
 
 #include <cstdint>
@@ -32,18 +32,18 @@ struct SplitConfig {
 struct Layout {
   std::vector<int64_t> minor_to_major;
   std::vector<Tile> tiles;
-  int64_t element_size_in_bits = 0;  // E(n); 0: the type's own
-  int64_t memory_space = 0;          // S(n); 0: HBM, 1: VMEM, ...
-  int64_t tail_padding_alignment_in_elements = 1;  // L(n)
+  int64_t element_size_in_bits = 0;                           // E(n); 0: the type's own
+  int64_t memory_space = 0;                                   // S(n); 0: HBM, 1: VMEM, ...
+  int64_t tail_padding_alignment_in_elements = 1;             // L(n)
   ElementType index_primitive_type = ElementType::Invalid;    // #(u32)
   ElementType pointer_primitive_type = ElementType::Invalid;  // *(u32)
-  std::vector<int> dim_level_types;  // proto DimLevelType numbers, D(..)
+  std::vector<int> dim_level_types;                           // proto DimLevelType numbers, D(..)
   std::vector<bool> dim_unique;
   std::vector<bool> dim_ordered;
-  std::vector<SplitConfig> split_configs;  // SC(..)
-  std::shared_ptr<const Shape> physical_shape;  // P(..)
+  std::vector<SplitConfig> split_configs;           // SC(..)
+  std::shared_ptr<const Shape> physical_shape;      // P(..)
   int64_t dynamic_shape_metadata_prefix_bytes = 0;  // M(..)
-  std::string unknown_fields;  // proto fields this schema does not name, as wire bytes
+  std::string unknown_fields;                       // proto fields this schema does not name, as wire bytes
 
   [[nodiscard]] static Layout descending(size_t rank);
   [[nodiscard]] std::string to_text() const;  // with braces
@@ -73,7 +73,7 @@ class Shape {
   [[nodiscard]] size_t rank() const { return data_->dimensions.size(); }
   [[nodiscard]] int64_t dimension(size_t i) const { return data_->dimensions[i]; }
   [[nodiscard]] bool is_dynamic(size_t i) const { return !data_->dynamic.empty() && data_->dynamic[i]; }
-  [[nodiscard]] bool is_dynamic() const;  // some dimension of some leaf is
+  [[nodiscard]] bool is_dynamic() const;                                      // some dimension of some leaf is
   [[nodiscard]] const Layout* layout() const { return data_->layout.get(); }  // null: none stated
   [[nodiscard]] const std::shared_ptr<const Layout>& shared_layout() const { return data_->layout; }
   [[nodiscard]] const std::vector<Shape>& elements() const { return data_->elements; }  // of a tuple (or buffer: one)

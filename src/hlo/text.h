@@ -9,15 +9,15 @@
 
 namespace sapper::hlo {
 
-// Reads a module. Accepts the long and short forms (with and without %, operand shapes, `ENTRY`), comments, any attribute
-// order, constants of any size (a literal elided as {...} leaves Instruction::literal null). Does not verify: see
-// hlo/verifier.h. An error names line and column in `text`.
+// Reads a module. Accepts the long and short forms (with and without %, operand shapes, `ENTRY`), comments, any
+// attribute order, constants of any size (a literal elided as {...} leaves Instruction::literal null). Does not verify:
+// see hlo/verifier.h. An error names line and column in `text`.
 [[nodiscard]] Result<Module> parse_text(std::string_view text);
 [[nodiscard]] Result<Shape> parse_shape(std::string_view text);
 
 struct PrintOptions {
-  bool percent = true;          // %name rather than name
-  bool operand_shapes = true;   // add(f32[2] %a, ...) rather than add(%a, ...)
+  bool percent = true;         // %name rather than name
+  bool operand_shapes = true;  // add(f32[2] %a, ...) rather than add(%a, ...)
   bool metadata = true;
   bool backend_config = true;
   bool layouts = true;

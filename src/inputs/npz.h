@@ -1,7 +1,8 @@
 // NumPy .npz archives as literals: what --inputs reads and `sapper eval --output` writes.
 //
-// Types that NumPy lacks travel as bit patterns: bfloat16 as uint16, f8 and f4 as uint8, s2/s4 as int8, u2/u4 as uint8; pred is
-// bool. The reader is told the wanted shapes and converts; sizes and types that do not fit are BadInput naming the array.
+// Types that NumPy lacks travel as bit patterns: bfloat16 as uint16, f8 and f4 as uint8, s2/s4 as int8, u2/u4 as uint8;
+// pred is bool. The reader is told the wanted shapes and converts; sizes and types that do not fit are BadInput naming
+// the array.
 #pragma once
 
 #include <map>
@@ -22,7 +23,7 @@ struct NpyArray {
 
 using Npz = std::map<std::string, NpyArray>;  // names without .npy
 
-[[nodiscard]] Result<Npz> read_npz(const std::string& path);  // stored and deflated members, zip64
+[[nodiscard]] Result<Npz> read_npz(const std::string& path);                 // stored and deflated members, zip64
 [[nodiscard]] Status write_npz(const std::string& path, const Npz& arrays);  // stored; deterministic bytes
 
 // `array` as a literal of `shape`: element count, dimensions and type must agree (types as the header comment says).

@@ -11,9 +11,9 @@
 
 namespace sapper::inputs {
 
-// One literal a parameter of the entry computation. Floats are distinct, of both signs and varied exponents; integers that
-// plainly index (dynamic-slice starts, gather and scatter indices) stay inside the dimension they index, edges included;
-// u32[2] and u32[4] that feed an RNG are keys; other integers are small and of both signs.
+// One literal a parameter of the entry computation. Floats are distinct, of both signs and varied exponents; integers
+// that plainly index (dynamic-slice starts, gather and scatter indices) stay inside the dimension they index, edges
+// included; u32[2] and u32[4] that feed an RNG are keys; other integers are small and of both signs.
 [[nodiscard]] Result<std::vector<hlo::Literal>> sample(const hlo::Module& module, const hlo::Fingerprint& fingerprint,
                                                        uint64_t seed);
 

@@ -10,9 +10,9 @@
 
 namespace sapper::numerics {
 
-// An element agrees when |got - expected| <= absolute + relative * |expected|, or the distance is at most `ulps` units in the
-// last place of the element type. NaN agrees with NaN, infinities with the same infinity, -0 with +0; integers and preds
-// must be equal unless `absolute` says otherwise. Complex: each component, relative to the element's modulus.
+// An element agrees when |got - expected| <= absolute + relative * |expected|, or the distance is at most `ulps` units
+// in the last place of the element type. NaN agrees with NaN, infinities with the same infinity, -0 with +0; integers
+// and preds must be equal unless `absolute` says otherwise. Complex: each component, relative to the element's modulus.
 struct Tolerance {
   double absolute = 0;
   double relative = 0;
@@ -24,10 +24,10 @@ struct Difference {
   int64_t mismatches = 0;
   int64_t worst = -1;  // row-major position of the worst mismatch; -1: none
   std::vector<int64_t> worst_index;
-  double got = 0, expected = 0;  // at `worst` (complex: the component that is worse)
-  std::string got_text, expected_text;  // the whole element as HLO text
+  double got = 0, expected = 0;                             // at `worst` (complex: the component that is worse)
+  std::string got_text, expected_text;                      // the whole element as HLO text
   double max_absolute = 0, max_relative = 0, max_ulps = 0;  // over all finite pairs, mismatching or not
-  std::vector<int64_t> box_low, box_high;  // bounding box of the mismatches, inclusive
+  std::vector<int64_t> box_low, box_high;                   // bounding box of the mismatches, inclusive
 };
 
 // Arrays of the same dimensions and type. Linear; parallel over large arrays.

@@ -1,5 +1,5 @@
-// Real compilers, each in a worker process of its own: a crash, a hang or an out-of-memory is an Error of kind Compiler with
-// the signal and the last log lines, and costs one worker, never the run.
+// Real compilers, each in a worker process of its own: a crash, a hang or an out-of-memory is an Error of kind Compiler
+// with the signal and the last log lines, and costs one worker, never the run.
 #pragma once
 
 #include <map>
@@ -29,8 +29,8 @@ struct Configuration {
 struct CompileRequest {
   std::string module;  // serialized HloModuleProto
   Configuration configuration;
-  bool dump_passes = false;        // also return the HLO after each pass
-  bool run_backend_only = false;   // the module is already optimized
+  bool dump_passes = false;                            // also return the HLO after each pass
+  bool run_backend_only = false;                       // the module is already optimized
   std::optional<std::vector<hlo::Literal>> arguments;  // also execute (targets with a device)
 };
 
@@ -43,8 +43,8 @@ struct HloStage {
 };
 
 struct CompileResult {
-  std::string optimized;         // serialized HloModuleProtoWithConfig
-  std::vector<HloStage> stages;  // when dump_passes
+  std::string optimized;               // serialized HloModuleProtoWithConfig
+  std::vector<HloStage> stages;        // when dump_passes
   std::optional<hlo::Literal> output;  // when executed
   double compile_seconds = 0;
   double execute_seconds = 0;
@@ -52,10 +52,10 @@ struct CompileResult {
 };
 
 struct PoolOptions {
-  int workers = 0;                  // 0: one a core
-  double compile_seconds = 300;     // time limit of one request
-  int64_t memory_bytes = 0;         // address-space growth limit of a worker; 0: three quarters of physical memory
-  std::string worker_program;       // path of the sapper binary; empty: this process's own
+  int workers = 0;               // 0: one a core
+  double compile_seconds = 300;  // time limit of one request
+  int64_t memory_bytes = 0;      // address-space growth limit of a worker; 0: three quarters of physical memory
+  std::string worker_program;    // path of the sapper binary; empty: this process's own
 };
 
 // A pool of warm workers keyed by (target, init flags). Thread-safe: call compile from many threads.
@@ -66,8 +66,8 @@ class CompilerPool {
   CompilerPool(const CompilerPool&) = delete;
   CompilerPool& operator=(const CompilerPool&) = delete;
 
-  // Errors: BadInput (no such plugin, the compiler rejects the program: kind Compiler with its message), Compiler (crash,
-  // with signal and last words; rejection), Resource (time or memory limit).
+  // Errors: BadInput (no such plugin, the compiler rejects the program: kind Compiler with its message), Compiler
+  // (crash, with signal and last words; rejection), Resource (time or memory limit).
   [[nodiscard]] Result<CompileResult> compile(const Target& target, const CompileRequest& request);
 
  private:

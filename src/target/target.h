@@ -24,7 +24,8 @@ struct Target {
 // BadInput lists what exists.
 [[nodiscard]] Result<Target> parse_target(std::string_view text);
 
-// Every target that this sapper names: all platforms and generations at their default release, and the other cpu releases.
+// Every target that this sapper names: all platforms and generations at their default release, and the other cpu
+// releases.
 [[nodiscard]] std::vector<Target> known_targets();
 
 // The PJRT plugin of a target: path of the shared library in the cache folder (SAPPER_CACHE, else
