@@ -1,8 +1,8 @@
-// Comparison of a value with its reference: the one place that says what counts as equal (docs/comparison.md).
+// Comparison of a value with its reference, element by element: the one place that says what counts as equal
+// (docs/comparison.md).
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,30 +10,39 @@
 
 namespace sapper::numerics {
 
-// An element agrees when |got - expected| <= absolute + relative * |expected|, or the distance is at most `ulps` units
-// in the last place of the element type. NaN agrees with NaN, infinities with the same infinity, -0 with +0; integers
-// and preds must be equal unless `absolute` says otherwise. Complex: each component, relative to the element's modulus.
+// An element agrees when one of these holds:
+//   |got - expected| <= absolute + relative * |expected| + scaled * (largest finite |expected| of the whole array)
+//   got and expected are at most `ulps` units in the last place of the element type apart
+//   both are NaN; both are the same infinity; both are zero (of either sign)
+// Integers and preds agree when equal, or within `absolute`. Complex: each component, relative to the element's
+// modulus.
 struct Tolerance {
   double absolute = 0;
   double relative = 0;
+  double scaled = 0;
   double ulps = 0;
 };
 
 struct Difference {
   int64_t elements = 0;
   int64_t mismatches = 0;
-  int64_t worst = -1;  // row-major position of the worst mismatch; -1: none
+  int64_t flushed = 0;  // of the mismatches: expected is subnormal in its type and got is zero
+  int64_t worst = -1;   // row-major position of the worst mismatch; -1: none
   std::vector<int64_t> worst_index;
-  double got = 0, expected = 0;                             // at `worst` (complex: the component that is worse)
-  std::string got_text, expected_text;                      // the whole element as HLO text
-  double max_absolute = 0, max_relative = 0, max_ulps = 0;  // over all finite pairs, mismatching or not
-  std::vector<int64_t> box_low, box_high;                   // bounding box of the mismatches, inclusive
+  std::string got, expected;                                      // the worst element's two values as HLO text
+  double worst_absolute = 0, worst_relative = 0, worst_ulps = 0;  // infinite where a non-finite value is on one side
+  double max_absolute = 0, max_relative = 0;                      // over all pairs of finite values, mismatching or not
+  std::vector<int64_t> box_low, box_high;                         // bounding box of the mismatches, inclusive
 };
 
-// Arrays of the same dimensions and type. Linear; parallel over large arrays.
+// Arrays of the same dimensions and element type (asserted). Linear, in parallel for large arrays; the result does not
+// depend on the number of threads.
 [[nodiscard]] Difference compare(const hlo::Literal& got, const hlo::Literal& expected, const Tolerance& tolerance);
 
-// Distance of two finite values of a float type in units in the last place.
+// Distance of two finite values in units in the last place of a float type: 2^(max exponent - mantissa bits).
 [[nodiscard]] double ulp_distance(hlo::ElementType type, double a, double b);
+
+// Machine epsilon: the spacing just above 1. 0 for types that are not floating point.
+[[nodiscard]] double epsilon(hlo::ElementType type);
 
 }  // namespace sapper::numerics

@@ -1,0 +1,285 @@
+#include "numerics/compare.h"
+
+#include <fmt/format.h>
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_reduce.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <complex>
+#include <limits>
+
+#include "base/assert.h"
+
+namespace sapper::numerics {
+namespace {
+
+using hlo::ElementType;
+using hlo::Literal;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// One element on both sides, as components: one for reals, two for complex.
+struct Pair {
+  double got[2];
+  double expected[2];
+  double modulus;  // what `relative` is relative to
+};
+
+struct Deviation {
+  double absolute = 0, relative = 0, ulps = 0;
+  bool finite = true;
+  bool agrees = true;
+};
+
+ElementType component(ElementType type) { return hlo::is_complex(type) ? hlo::component_type(type) : type; }
+
+Deviation deviate_component(ElementType type, double got, double expected, double modulus, double allowed,
+                            double allowed_ulps) {
+  if (std::isnan(got) && std::isnan(expected)) return {};
+  if (got == expected) return {};
+  if (!std::isfinite(got) || !std::isfinite(expected)) return {infinity, infinity, infinity, false, false};
+  Deviation deviation;
+  deviation.absolute = std::fabs(got - expected);
+  deviation.relative = modulus > 0 ? deviation.absolute / modulus : infinity;
+  deviation.ulps = hlo::is_float(type) ? ulp_distance(type, got, expected) : deviation.absolute;
+  deviation.agrees = deviation.absolute <= allowed || deviation.ulps <= allowed_ulps;
+  return deviation;
+}
+
+Deviation worse(const Deviation& a, const Deviation& b) {
+  const bool second = a.agrees == b.agrees ? b.absolute > a.absolute : !b.agrees;
+  Deviation result = second ? b : a;
+  result.agrees = a.agrees && b.agrees;
+  result.finite = a.finite && b.finite;
+  return result;
+}
+
+// What a block of elements contributes; blocks are joined in order.
+struct Partial {
+  int64_t mismatches = 0;
+  int64_t flushed = 0;
+  int64_t worst = -1;
+  Deviation worst_deviation;
+  double max_absolute = 0, max_relative = 0;
+  std::vector<int64_t> low, high;
+};
+
+// The worst mismatch is the one with the largest deviation relative to the reference, the first of equals.
+bool is_worse(const Deviation& candidate, const Deviation& current) {
+  if (candidate.finite != current.finite) return !candidate.finite;
+  return candidate.relative > current.relative;
+}
+
+class Comparison {
+ public:
+  Comparison(const Literal& got, const Literal& expected, const Tolerance& tolerance)
+      : got_(got),
+        expected_(expected),
+        tolerance_(tolerance),
+        type_(expected.shape().element_type()),
+        smallest_normal_(hlo::is_float(component(type_)) ? smallest_normal(component(type_)) : 0) {
+    if (tolerance_.scaled > 0) scale_ = largest_finite();
+  }
+
+  Partial over(int64_t begin, int64_t end, Partial partial) const {
+    for (int64_t i = begin; i < end; ++i) {
+      if (same_bits(i)) continue;
+      add(i, deviation_at(i), partial);
+    }
+    return partial;
+  }
+
+  static Partial join(Partial a, const Partial& b) {
+    a.mismatches += b.mismatches;
+    a.flushed += b.flushed;
+    a.max_absolute = std::max(a.max_absolute, b.max_absolute);
+    a.max_relative = std::max(a.max_relative, b.max_relative);
+    if (b.worst >= 0 && (a.worst < 0 || is_worse(b.worst_deviation, a.worst_deviation))) {
+      a.worst = b.worst;
+      a.worst_deviation = b.worst_deviation;
+    }
+    if (a.low.empty()) {
+      a.low = b.low;
+      a.high = b.high;
+    } else {
+      for (size_t d = 0; d < b.low.size(); ++d) {
+        a.low[d] = std::min(a.low[d], b.low[d]);
+        a.high[d] = std::max(a.high[d], b.high[d]);
+      }
+    }
+    return a;
+  }
+
+ private:
+  static double smallest_normal(ElementType type) {
+    const hlo::FloatFormat format = *hlo::float_format(type);
+    return std::ldexp(1.0, 1 - format.bias);
+  }
+
+  double largest_finite() const {
+    double largest = 0;
+    for (int64_t i = 0; i < expected_.element_count(); ++i) {
+      const double magnitude = std::abs(expected_.complex_at(i));
+      if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+    }
+    return largest;
+  }
+
+  bool same_bits(int64_t i) const {
+    const auto width = static_cast<size_t>(hlo::host_bytes(type_));
+    const auto at = static_cast<size_t>(i) * width;
+    const auto got = got_.bytes().subspan(at, width);
+    return std::equal(got.begin(), got.end(), expected_.bytes().begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
+  Deviation deviation_at(int64_t i) const {
+    if (hlo::is_complex(type_)) {
+      const std::complex<double> got = got_.complex_at(i);
+      const std::complex<double> expected = expected_.complex_at(i);
+      const double modulus = std::abs(expected);
+      const double allowed = allowance(modulus);
+      return worse(deviate(got.real(), expected.real(), modulus, allowed),
+                   deviate(got.imag(), expected.imag(), modulus, allowed));
+    }
+    if (hlo::is_float(type_)) {
+      const double expected = expected_.real_at(i);
+      return deviate(got_.real_at(i), expected, std::fabs(expected), allowance(std::fabs(expected)));
+    }
+    return integer_deviation(i);
+  }
+
+  double allowance(double modulus) const {
+    const double relative = std::isfinite(modulus) ? tolerance_.relative * modulus : 0;
+    return tolerance_.absolute + relative + tolerance_.scaled * scale_;
+  }
+
+  Deviation deviate(double got, double expected, double modulus, double allowed) const {
+    return deviate_component(component(type_), got, expected, modulus, allowed, tolerance_.ulps);
+  }
+
+  // 64-bit integers do not fit doubles: subtract as integers.
+  Deviation integer_deviation(int64_t i) const {
+    const bool is_unsigned = hlo::element_class(type_) == hlo::ElementClass::Unsigned;
+    const int64_t got = got_.integer_at(i);
+    const int64_t expected = expected_.integer_at(i);
+    if (got == expected) return {};
+    const auto ugot = static_cast<uint64_t>(got);
+    const auto uexpected = static_cast<uint64_t>(expected);
+    const bool got_larger = is_unsigned ? ugot > uexpected : got > expected;
+    Deviation deviation;
+    deviation.absolute = static_cast<double>(got_larger ? ugot - uexpected : uexpected - ugot);
+    const double magnitude = is_unsigned ? static_cast<double>(uexpected) : std::fabs(static_cast<double>(expected));
+    deviation.relative = magnitude > 0 ? deviation.absolute / magnitude : infinity;
+    deviation.ulps = deviation.absolute;
+    deviation.agrees = deviation.absolute <= tolerance_.absolute;
+    return deviation;
+  }
+
+  void add(int64_t i, const Deviation& deviation, Partial& partial) const {
+    if (deviation.finite) {
+      partial.max_absolute = std::max(partial.max_absolute, deviation.absolute);
+      if (std::isfinite(deviation.relative)) partial.max_relative = std::max(partial.max_relative, deviation.relative);
+    }
+    if (deviation.agrees) return;
+    ++partial.mismatches;
+    if (is_flush(i)) ++partial.flushed;
+    if (partial.worst < 0 || is_worse(deviation, partial.worst_deviation)) {
+      partial.worst = i;
+      partial.worst_deviation = deviation;
+    }
+    extend_box(i, partial);
+  }
+
+  bool is_flush(int64_t i) const {
+    if (!hlo::is_float(type_)) return false;
+    return got_.real_at(i) == 0 && std::fabs(expected_.real_at(i)) < smallest_normal_;
+  }
+
+  void extend_box(int64_t i, Partial& partial) const {
+    const std::vector<int64_t>& dimensions = expected_.shape().dimensions();
+    const bool first = partial.low.empty();
+    if (first) {
+      partial.low.assign(dimensions.size(), 0);
+      partial.high.assign(dimensions.size(), 0);
+    }
+    for (size_t d = dimensions.size(); d-- > 0;) {
+      const int64_t at = i % dimensions[d];
+      i /= dimensions[d];
+      partial.low[d] = first ? at : std::min(partial.low[d], at);
+      partial.high[d] = first ? at : std::max(partial.high[d], at);
+    }
+  }
+
+  const Literal& got_;
+  const Literal& expected_;
+  const Tolerance& tolerance_;
+  ElementType type_;
+  double smallest_normal_;
+  double scale_ = 0;
+};
+
+std::string element_text(const Literal& literal, int64_t i) {
+  const ElementType type = literal.shape().element_type();
+  if (type == ElementType::Pred) return literal.integer_at(i) != 0 ? "true" : "false";
+  if (type == ElementType::U64) return fmt::format("{}", static_cast<uint64_t>(literal.integer_at(i)));
+  if (hlo::is_integer(type)) return fmt::format("{}", literal.integer_at(i));
+  const auto real = [](ElementType of, double value) {
+    return of == ElementType::F64 ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
+  };
+  if (!hlo::is_complex(type)) return real(type, literal.real_at(i));
+  const std::complex<double> value = literal.complex_at(i);
+  const ElementType part = hlo::component_type(type);
+  return fmt::format("({}, {})", real(part, value.real()), real(part, value.imag()));
+}
+
+}  // namespace
+
+double epsilon(ElementType type) {
+  const auto format = hlo::float_format(component(type));
+  return format ? std::ldexp(1.0, -format->mantissa_bits) : 0;
+}
+
+double ulp_distance(ElementType type, double a, double b) {
+  const hlo::FloatFormat format = *hlo::float_format(type);
+  const double larger = std::max(std::fabs(a), std::fabs(b));
+  if (larger == 0) return 0;
+  const int exponent = std::max(std::ilogb(larger), 1 - format.bias);
+  return std::ldexp(std::fabs(a - b), format.mantissa_bits - exponent);
+}
+
+Difference compare(const Literal& got, const Literal& expected, const Tolerance& tolerance) {
+  SAPPER_ASSERT(got.shape().same_dimensions(expected.shape()) &&
+                got.shape().element_type() == expected.shape().element_type());
+  const Comparison comparison(got, expected, tolerance);
+  const Partial partial = tbb::parallel_deterministic_reduce(
+      tbb::blocked_range<int64_t>(0, expected.element_count(), 1 << 16), Partial{},
+      [&](const tbb::blocked_range<int64_t>& range, Partial so_far) {
+        return comparison.over(range.begin(), range.end(), std::move(so_far));
+      },
+      &Comparison::join);
+
+  Difference difference;
+  difference.elements = expected.element_count();
+  difference.mismatches = partial.mismatches;
+  difference.flushed = partial.flushed;
+  difference.max_absolute = partial.max_absolute;
+  difference.max_relative = partial.max_relative;
+  difference.box_low = partial.low;
+  difference.box_high = partial.high;
+  if (partial.worst < 0) return difference;
+  difference.worst = partial.worst;
+  difference.worst_absolute = partial.worst_deviation.absolute;
+  difference.worst_relative = partial.worst_deviation.relative;
+  difference.worst_ulps = partial.worst_deviation.ulps;
+  difference.got = element_text(got, partial.worst);
+  difference.expected = element_text(expected, partial.worst);
+  const std::vector<int64_t>& dimensions = expected.shape().dimensions();
+  difference.worst_index.resize(dimensions.size());
+  int64_t rest = partial.worst;
+  for (size_t d = dimensions.size(); d-- > 0; rest /= dimensions[d]) difference.worst_index[d] = rest % dimensions[d];
+  return difference;
+}
+
+}  // namespace sapper::numerics
