@@ -16,16 +16,17 @@ missing_plugins() {
 plugins_unreachable() { [[ -n $(find "$plugin_cache/plugins/.unreachable" -mmin -10 2>/dev/null) ]]; }
 
 install_plugins() {
-  local target wheel version lacking=()
+  local target wheel version
   while read -r target wheel version; do
     if [[ $target == tpu@* ]]; then
-      say "libtpu is Google's, under Google's own licence: it goes from the package index into your cache, and sapper does not" \
+      say "libtpu is Google's, under Google's own licence: pip brings it from the package index into your cache, sapper does not" \
         "ship it. SAPPER_WITHOUT_TPU=1 leaves it out."
     fi
-    step "Fetching the compiler $target ($wheel $version)" "$root/build/logs/plugin-$target.log" \
-      sh "$root/src/target/fetch_plugin.sh" "$plugin_cache" "$wheel" "$version" || lacking+=("$target")
+    if ! step "Fetching the compiler $target ($wheel $version)" "$root/build/logs/plugin-$target.log" \
+      sh "$root/src/target/fetch_plugin.sh" "$plugin_cache" "$wheel" "$version"; then
+      touch "$plugin_cache/plugins/.unreachable" || true
+      say "going on without $(missing_plugins | cut -d' ' -f1 | paste -sd' '); the first call after ten minutes tries again"
+      return
+    fi
   done < <(missing_plugins)
-  ((${#lacking[@]})) || return 0
-  mkdir -p "$plugin_cache/plugins" && touch "$plugin_cache/plugins/.unreachable"
-  say "going on without ${lacking[*]}: checks on these targets will say that the plugin is missing. sapper tries again in ten minutes."
 }

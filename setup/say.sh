@@ -40,16 +40,18 @@ step() {
   [[ -t 2 ]] || say "$title ..."
   tell_progress "$title" "$log" "$start" &
   reporter=$!
+  trap 'kill "$reporter" 2>/dev/null' EXIT  # when this step is interrupted
   "$@" >"$log" 2>&1 </dev/null || status=$?
   kill "$reporter" 2>/dev/null || true
   wait "$reporter" 2>/dev/null || true
+  trap - EXIT
   [[ ! -t 2 ]] || printf '\r\e[K' >&2
   if ((status == 0)); then
     say "$title: done in $((SECONDS - start)) s"
     return 0
   fi
   say "$title: FAILED after $((SECONDS - start)) s. The end of $log:"
-  tail -n 15 "$log" | sed 's/^/  | /' >&2
+  tail -n 15 "$log" | cut -c 1-200 | sed 's/^/  | /' >&2
   say "What to do: $(advice "$log")"
   return "$status"
 }
@@ -66,6 +68,7 @@ advice() {
 No space left on device|the disk is full: free some space and run this again; what is finished is kept.
 Could not get lock,Unable to acquire the dpkg|another program is installing packages: wait for it and run this again.
 Temporary failure,Could not resolve,Failed to establish,Network is unreachable,Connection timed out,ConnectTimeout,ProxyError|the network or a proxy does not answer: run this again when it does; what is finished is kept.
+pjrt_c_api.h is not in|the PJRT header comes with the plugin cpu@0.81, which is not in the cache: run this again when the network answers.
 No matching distribution,Unable to locate package|the package index that this machine uses does not have it: check its configuration (apt sources, pip config).
 Permission denied,Read-only file system|this user may not write there: check the owner of the folder named above.
 Killed signal terminated,signal terminated program cc1plus|the compiler ran out of memory: run this again with SAPPER_JOBS=1.

@@ -20,7 +20,7 @@ mkdir -p "$partial/download"
 platforms=manylinux2014_x86_64
 for minor in $(seq 17 36); do platforms="$platforms --platform manylinux_2_${minor}_x86_64"; done
 # shellcheck disable=SC2086 # one word an option
-python3 -m pip download --disable-pip-version-check --no-cache-dir --no-deps --only-binary=:all: \
+python3 -m pip download --retries 1 --disable-pip-version-check --no-cache-dir --no-deps --only-binary=:all: \
   --implementation cp --python-version 3.11 --abi cp311 --abi abi3 --abi none --platform $platforms \
   --dest "$partial/download" "$wheel==$version" >&2
 python3 -m zipfile -e "$partial"/download/*.whl "$partial" >&2
