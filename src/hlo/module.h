@@ -25,7 +25,8 @@ using ComputationIndex = uint32_t;  // position in Module::computations
 
 // The wire form of an instruction with the fields that Instruction holds itself left empty: name, opcode, shape,
 // metadata, literal, parameter_number, tuple_index, dimensions, id, operand_ids, called_computation_ids. Control
-// predecessors are here as proto ids (control_predecessor_ids).
+// predecessors are here as proto ids (control_predecessor_ids). A shape or literal whose wire form says more than Shape
+// or Literal can (fields of newer releases) is here in full; it is written again as long as it agrees.
 using Attributes = proto::HloInstructionProto;
 
 struct SourcePosition {
@@ -63,7 +64,10 @@ struct Computation {
   int64_t id = -1;
   bool is_fusion = false;                 // the body of a fusion
   std::string execution_thread;           // "" and "main" are the main thread
-  proto::HloComputationProto attributes;  // fields not held above (program_shape is derived when written)
+  proto::HloComputationProto attributes;  // fields not held above; program_shape only where it is not the derived one
+  // Of a scheduled computation read from a proto that lists the instructions in another order than the schedule's:
+  // listed_order[k] is the k-th listed one. Written again as long as it still is a legal order.
+  std::vector<InstructionIndex> listed_order;
 
   [[nodiscard]] const Instruction& root_instruction() const { return instructions[root]; }
   // Indices of the parameters by parameter number. Linear in the computation.
@@ -77,7 +81,8 @@ struct Module {
   int64_t id = 0;
   bool is_scheduled = false;  // then each computation's order is its schedule
   // Everything else of the wire form: aliasing, buffer donors, prefetches, frontend attributes, stack frames, ...;
-  // `computations`, `name`, `id`, `entry_*`, `host_program_shape` and `schedule` are empty here.
+  // `computations`, `name`, `id`, `entry_*` and `schedule` are empty here, host_program_shape is here only where it is
+  // not the derived one.
   proto::HloModuleProto attributes;
   // replica_count, num_partitions, use_spmd_partitioning, ... as far as stated.
   proto::HloModuleConfigProto config;
