@@ -1,3 +1,14 @@
+# What src/target needs of its plugins at build time.
+#
+# The table of plugins and the script that fetches them are carried in the binary.
+block()
+  set(sources ${CMAKE_SOURCE_DIR}/src/target)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources}/plugins.txt ${sources}/fetch_plugin.sh)
+  file(READ ${sources}/plugins.txt SAPPER_PLUGINS_TXT)
+  file(READ ${sources}/fetch_plugin.sh SAPPER_FETCH_PLUGIN_SH)
+  configure_file(${sources}/plugin_files.h.in ${CMAKE_BINARY_DIR}/generated/target/plugin_files.h @ONLY)
+endblock()
+
 # The PJRT C API header, pjrt_c_api.h: it comes with the cpu@0.81 plugin's wheel (src/target/plugins.txt) and is never committed.
 # PJRT_INCLUDE_DIR: its folder; found in sapper's cache, which the setup script fills.
 block()
@@ -21,3 +32,7 @@ block()
       "or say where it is: -DPJRT_INCLUDE_DIR=FOLDER.")
   endif()
 endblock()
+# Its PJRT_Api names members after their own types, which g++ takes for an error (clang does not); in a system header
+# -fpermissive turns that into silence. Our own code stays strict: warnings are errors.
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/target/pjrt.cc ${CMAKE_SOURCE_DIR}/src/target/execute.cc
+  PROPERTIES COMPILE_OPTIONS $<$<CXX_COMPILER_ID:GNU>:-fpermissive>)

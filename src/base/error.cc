@@ -18,7 +18,9 @@ const char* to_string(ErrorKind kind) {
     case ErrorKind::BadInput: return "bad input";
     case ErrorKind::Unsupported: return "unsupported";
     case ErrorKind::Resource: return "resource";
-    case ErrorKind::Compiler: return "compiler";
+    case ErrorKind::Rejected: return "rejected";
+    case ErrorKind::Crash: return "crash";
+    case ErrorKind::Timeout: return "timeout";
     case ErrorKind::Internal: return "internal";
   }
   return "internal";

@@ -15,8 +15,10 @@ namespace sapper {
 enum class ErrorKind {
   BadInput,     // malformed text or proto, wrong usage, a file that cannot be read
   Unsupported,  // well-formed, but sapper does not (yet) evaluate or model it
-  Resource,     // a limit of memory or time was reached
-  Compiler,     // the compiler under test rejected the program, crashed or hung
+  Resource,     // a limit of memory or size was reached
+  Rejected,     // the compiler under test says that the program is invalid or that it does not support it
+  Crash,        // the compiler under test died
+  Timeout,      // the compiler under test did not end within its time limit
   Internal,     // a defect of sapper itself
 };
 

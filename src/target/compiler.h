@@ -58,6 +58,13 @@ struct PoolOptions {
   std::string worker_program;    // path of the sapper binary; empty: this process's own
 };
 
+struct PluginInfo {
+  std::string path;
+  int api_major = 0;
+  int api_minor = 0;
+  std::string platform_version;
+};
+
 // A pool of warm workers keyed by (target, init flags). Thread-safe: call compile from many threads.
 class CompilerPool {
  public:
@@ -66,22 +73,18 @@ class CompilerPool {
   CompilerPool(const CompilerPool&) = delete;
   CompilerPool& operator=(const CompilerPool&) = delete;
 
-  // Errors: BadInput (no such plugin, the compiler rejects the program: kind Compiler with its message), Compiler
-  // (crash, with signal and last words; rejection), Resource (time or memory limit).
+  // Errors: BadInput (no such plugin, no such option), Rejected (with the compiler's message whole), Crash (with the
+  // signal and the last words), Timeout, Resource (memory), Unsupported (no device to execute on, a value that cannot
+  // be passed).
   [[nodiscard]] Result<CompileResult> compile(const Target& target, const CompileRequest& request);
+
+  // What the plugin says of itself.
+  [[nodiscard]] Result<PluginInfo> probe(const Target& target);
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
-
-// What the plugin says of itself, for `sapper doctor` and `targets`.
-struct PluginInfo {
-  std::string path;
-  int api_major = 0, api_minor = 0;
-  std::string platform_version;
-};
-[[nodiscard]] Result<PluginInfo> probe(CompilerPool& pool, const Target& target);
 
 // The body of `sapper worker`: serves frames on file descriptor `fd` until it closes. Returns the exit code.
 int run_worker(int fd);

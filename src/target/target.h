@@ -28,10 +28,15 @@ struct Target {
 // releases.
 [[nodiscard]] std::vector<Target> known_targets();
 
-// The PJRT plugin of a target: path of the shared library in the cache folder (SAPPER_CACHE, else
-// $XDG_CACHE_HOME/sapper, else ~/.cache/sapper). When it is not there: fetches the wheel (tpu releases only, with `pip
-// download`, or says how when offline). SAPPER_PLUGIN_CPU, _TPU, _GPU override the path.
+// The PJRT plugin of a target: path of the shared library in the cache folder (see plugins.h). A plugin that is not
+// there is fetched with `pip download`; the error says how to do that when it fails (no network). SAPPER_PLUGIN_CPU,
+// _TPU and _GPU name another library for the default release of their platform.
 [[nodiscard]] Result<std::string> plugin_path(const Target& target);
+// Whether plugin_path needs no fetching.
+[[nodiscard]] bool plugin_present(const Target& target);
+
+// The PJRT topology to compile for ahead of time, such as "v5e:2x2"; empty for platforms that compile for their device.
+[[nodiscard]] std::string_view topology(const Target& target);
 
 // Whether programs run on this machine for the target (a device exists), not only compile.
 [[nodiscard]] bool can_execute(const Target& target);

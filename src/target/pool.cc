@@ -1,0 +1,213 @@
+// The pool: which worker serves which request, and when workers come and go.
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <filesystem>
+#include <list>
+#include <mutex>
+#include <thread>
+
+#include "target/compile_options.h"
+#include "target/compiler.h"
+#include "target/dump.h"
+#include "target/plugins.h"
+#include "target/worker_process.h"
+
+namespace sapper::target {
+namespace {
+
+// A warm worker serves only requests with the same key.
+struct Key {
+  Target target;
+  std::string init_flags;
+  bool execute = false;
+  bool operator==(const Key&) const = default;
+};
+
+// Our environment without what would reconfigure the compiler behind the configuration's back.
+std::vector<std::string> worker_environment(const Key& key) {
+  std::vector<std::string> environment = current_environment();
+  const auto set = [&](const std::string& name, const std::string& value) {
+    std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(name + "="); });
+    if (!value.empty()) environment.push_back(name + "=" + value);
+  };
+  const bool tpu = key.target.platform == Platform::Tpu;
+  set("XLA_FLAGS", tpu ? "" : key.init_flags);
+  set("LIBTPU_INIT_ARGS", tpu ? key.init_flags : "");
+  set("TPU_SKIP_MDS_QUERY", "1");          // or libtpu asks the network for a metadata server
+  set("ALLOW_MULTIPLE_LIBTPU_LOAD", "1");  // or a second worker finds the first one's lock
+  set("TPU_LOG_DIR", "disabled");          // or libtpu writes to /tmp/tpu_logs
+  return environment;
+}
+
+Result<WorkerStart> worker_start(const Key& key, const PoolOptions& options) {
+  WorkerStart start;
+  start.program = options.worker_program;
+  start.environment = worker_environment(key);
+  SAPPER_TRY(*start.setup.mutable_plugin(), plugin_path(key.target));
+  start.setup.set_topology(std::string(topology(key.target)));
+  start.setup.set_execute(key.execute);
+  return start;
+}
+
+// The leaves of the arguments; a tuple is passed only when it is the sole parameter (a tupled argument list).
+Result<std::vector<hlo::Literal>> flat_arguments(const std::vector<hlo::Literal>& arguments) {
+  if (arguments.size() == 1 && arguments[0].shape().is_tuple()) return arguments[0].elements();
+  for (const hlo::Literal& argument : arguments)
+    if (!argument.shape().is_array())
+      return fail(ErrorKind::Unsupported,
+                  "an argument of shape {} cannot be passed to a compiled program beside others",
+                  argument.shape().to_text(false));
+  return arguments;
+}
+
+// What a compiler says of options, with what to write instead.
+Error explain_option(Error error) {
+  if (error.message.find("While setting option") != std::string::npos) {
+    error.kind = ErrorKind::BadInput;
+    error.message += " Write true or false for a switch (NAME=false), a number or a word for the rest.";
+  } else if (error.message.find("No such compile option") != std::string::npos) {
+    error.kind = ErrorKind::BadInput;
+    error.message += " in this release of the compiler.";
+  }
+  return error;
+}
+
+}  // namespace
+
+struct CompilerPool::State {
+  struct IdleWorker {
+    Key key;
+    std::unique_ptr<WorkerProcess> worker;
+  };
+
+  // A worker for the key: a warm one, else a new one, in place of the idle one that was used longest ago if there are
+  // already as many as allowed. Waits while all are busy.
+  Result<std::unique_ptr<WorkerProcess>> acquire(const Key& key);
+  // Gives it back; ends it when it has died or grown.
+  void release(const Key& key, std::unique_ptr<WorkerProcess> worker);
+  std::unique_ptr<WorkerProcess> take_idle(std::list<IdleWorker>::iterator it) {
+    std::unique_ptr<WorkerProcess> worker = std::move(it->worker);
+    idle.erase(it);
+    return worker;
+  }
+  [[nodiscard]] Limits limits() const { return {options.compile_seconds, options.memory_bytes}; }
+
+  PoolOptions options;
+  std::mutex mutex;
+  std::condition_variable changed;  // a worker became idle, or one ended
+  std::list<IdleWorker> idle;       // last used first
+  int count = 0;                    // of workers, idle and busy
+};
+
+Result<std::unique_ptr<WorkerProcess>> CompilerPool::State::acquire(const Key& key) {
+  std::unique_ptr<WorkerProcess> replaced;  // ended after the lock is released
+  {
+    std::unique_lock lock(mutex);
+    while (true) {
+      const auto warm = std::ranges::find(idle, key, &IdleWorker::key);
+      if (warm != idle.end()) {
+        std::unique_ptr<WorkerProcess> worker = take_idle(warm);
+        if (worker->alive()) return worker;
+        --count;
+        continue;
+      }
+      if (count < options.workers) {
+        ++count;
+        break;
+      }
+      if (!idle.empty()) {
+        replaced = take_idle(std::prev(idle.end()));
+        break;
+      }
+      changed.wait(lock);
+    }
+  }
+  replaced.reset();
+  const auto start = [&]() -> Result<std::unique_ptr<WorkerProcess>> {
+    SAPPER_TRY(const WorkerStart how, worker_start(key, options));
+    return WorkerProcess::start(how, limits());
+  };
+  Result<std::unique_ptr<WorkerProcess>> worker = start();
+  if (!worker) {
+    const std::lock_guard lock(mutex);
+    --count;
+    changed.notify_one();
+  }
+  return worker;
+}
+
+void CompilerPool::State::release(const Key& key, std::unique_ptr<WorkerProcess> worker) {
+  if (!worker->alive() || worker->memory_bytes() > options.memory_bytes / 4) worker.reset();
+  const std::lock_guard lock(mutex);
+  if (worker == nullptr)
+    --count;
+  else
+    idle.push_front({key, std::move(worker)});
+  changed.notify_one();
+}
+
+CompilerPool::CompilerPool(PoolOptions options) : state_(std::make_unique<State>()) {
+  if (options.workers <= 0) options.workers = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (options.memory_bytes <= 0) options.memory_bytes = physical_memory_bytes() / 4 * 3;
+  if (options.worker_program.empty()) options.worker_program = "/proc/self/exe";
+  state_->options = std::move(options);
+}
+
+CompilerPool::~CompilerPool() = default;
+
+Result<CompileResult> CompilerPool::compile(const Target& target, const CompileRequest& request) {
+  proto::WorkerRequest message;
+  *message.mutable_options() = to_compile_options(request.configuration);
+  message.mutable_options()->mutable_executable_build_options()->set_run_backend_only(request.run_backend_only);
+  message.set_module_size(request.module.size());
+  std::vector<hlo::Literal> arguments;
+  if (request.arguments) {
+    message.set_execute(true);
+    SAPPER_TRY(arguments, flat_arguments(*request.arguments));
+    for (const hlo::Literal& argument : arguments) *message.add_arguments() = describe(argument);
+  }
+  std::optional<DumpFolder> folder;
+  if (request.dump_passes) {
+    SAPPER_TRY(folder, DumpFolder::create());
+    message.set_dump_folder(folder->path());
+    request_dumps(folder->path(), message.mutable_options());
+  }
+
+  const Key key{target, request.configuration.init_flags,
+                request.arguments.has_value() && target.platform == Platform::Tpu};
+  SAPPER_TRY(std::unique_ptr<WorkerProcess> worker, state_->acquire(key));
+  Result<WorkerAnswer> answer = worker->ask(message, request.module, arguments, state_->limits());
+  CompileResult result;
+  result.log = worker->take_log();
+  state_->release(key, std::move(worker));
+  if (!answer) return tl::unexpected(explain_option(std::move(answer).error()));
+
+  result.optimized = std::move(answer->optimized);
+  result.compile_seconds = answer->reply.compile_seconds();
+  result.execute_seconds = answer->reply.execute_seconds();
+  if (folder) {
+    SAPPER_TRY(result.stages, read_stages(folder->path()));
+  }
+  if (!request.arguments) return result;
+  if (answer->reply.tuple_result())
+    result.output = hlo::Literal::tuple(std::move(answer->outputs));
+  else if (answer->outputs.size() == 1)
+    result.output = std::move(answer->outputs[0]);
+  else
+    return fail(ErrorKind::Internal, "the compiled program gave {} outputs, not one", answer->outputs.size());
+  return result;
+}
+
+Result<PluginInfo> CompilerPool::probe(const Target& target) {
+  const Key key{target, {}, false};
+  SAPPER_TRY(const std::string path, plugin_path(target));
+  SAPPER_TRY(std::unique_ptr<WorkerProcess> worker, state_->acquire(key));
+  const proto::WorkerReady& ready = worker->ready();
+  PluginInfo info{path, ready.api_major(), ready.api_minor(), ready.platform_version()};
+  state_->release(key, std::move(worker));
+  return info;
+}
+
+}  // namespace sapper::target
