@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <thread>
 
@@ -17,9 +18,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr int worker_socket = 3;             // the descriptor's number in the worker
-constexpr milliseconds watch_interval{20};   // between looks at a busy worker's memory
-constexpr milliseconds exit_patience{2000};  // for a process that has closed its connection to end
+constexpr const char* in_worker = "SAPPER_IN_WORKER";  // set in a worker's environment
+constexpr int worker_socket = 3;                       // the descriptor's number in the worker
+constexpr milliseconds watch_interval{20};             // between looks at a busy worker's memory
+constexpr milliseconds exit_patience{2000};            // for a process that has closed its connection to end
 
 Error timeout(double seconds) {
   return {ErrorKind::Timeout, fmt::format("the compiler did not finish within {} s and was stopped", seconds), {}};
@@ -34,6 +36,11 @@ Error too_large(int64_t bytes) {
 }  // namespace
 
 Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const WorkerStart& start, const Limits& limits) {
+  // A program that ignores `worker FD` and starts a pool instead would start itself without end.
+  if (std::getenv(in_worker) != nullptr)
+    return fail(ErrorKind::Internal, "{} does not serve as a worker", start.program);
+  std::vector<std::string> environment = start.environment;
+  environment.push_back(fmt::format("{}=1", in_worker));
   SAPPER_TRY(auto sockets, socket_pair());
   SAPPER_TRY(auto pipe, pipe_pair());
   SAPPER_TRY(const pid_t pid,
