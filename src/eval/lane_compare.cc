@@ -1,4 +1,5 @@
 // Lane functions: comparison, selection, copying.
+// clang-format off: foreach_target.h must come before what it compiles for each target.
 #include "eval/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -6,6 +7,7 @@
 #include "eval/lane_loop-inl.h"
 #include "eval/lane_tables.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace sapper::eval::HWY_NAMESPACE {

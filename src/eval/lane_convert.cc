@@ -1,4 +1,5 @@
 // Lane functions: conversion between lane types.
+// clang-format off: foreach_target.h must come before what it compiles for each target.
 #include "eval/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -6,6 +7,7 @@
 #include "eval/lane_loop-inl.h"
 #include "eval/lane_tables.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace sapper::eval::HWY_NAMESPACE {
@@ -47,7 +49,7 @@ LaneFunction convert_complex(hlo::ElementType type) {
   }
 }
 
-LaneFunction choose(hlo::ElementType from, hlo::ElementType to, bool narrow) {
+LaneFunction choose_convert(hlo::ElementType from, hlo::ElementType to, bool narrow) {
   using hlo::ElementType;
   switch (from) {
     case ElementType::Pred:
@@ -72,9 +74,9 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace sapper::eval {
-HWY_EXPORT(choose);
+HWY_EXPORT(choose_convert);
 LaneFunction convert_function(hlo::ElementType from, hlo::ElementType to, bool narrow) {
-  return HWY_DYNAMIC_DISPATCH(choose)(from, to, narrow);
+  return HWY_DYNAMIC_DISPATCH(choose_convert)(from, to, narrow);
 }
 }  // namespace sapper::eval
 #endif

@@ -1,4 +1,5 @@
 // Lane functions: arithmetic and rounding of floats.
+// clang-format off: foreach_target.h must come before what it compiles for each target.
 #include "eval/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -6,6 +7,7 @@
 #include "eval/lane_loop-inl.h"
 #include "eval/lane_tables.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace sapper::eval::HWY_NAMESPACE {
@@ -36,7 +38,7 @@ LaneFunction float_function_of(hlo::Opcode opcode) {
   }
 }
 
-LaneFunction choose(hlo::Opcode opcode, hlo::ElementType type) {
+LaneFunction choose_float(hlo::Opcode opcode, hlo::ElementType type) {
   switch (type) {
     case hlo::ElementType::F32: return float_function_of<float>(opcode);
     case hlo::ElementType::F64: return float_function_of<double>(opcode);
@@ -49,9 +51,9 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace sapper::eval {
-HWY_EXPORT(choose);
+HWY_EXPORT(choose_float);
 LaneFunction float_function(hlo::Opcode opcode, hlo::ElementType type) {
-  return HWY_DYNAMIC_DISPATCH(choose)(opcode, type);
+  return HWY_DYNAMIC_DISPATCH(choose_float)(opcode, type);
 }
 }  // namespace sapper::eval
 #endif

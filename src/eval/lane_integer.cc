@@ -1,4 +1,5 @@
 // Lane functions: integer (and pred) arithmetic.
+// clang-format off: foreach_target.h must come before what it compiles for each target.
 #include "eval/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -6,6 +7,7 @@
 #include "eval/lane_loop-inl.h"
 #include "eval/lane_tables.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace sapper::eval::HWY_NAMESPACE {
@@ -41,7 +43,7 @@ LaneFunction integer_function_of(hlo::Opcode opcode) {
 }
 
 // pred is a Boolean algebra: add is or, multiply is and.
-LaneFunction pred_function(hlo::Opcode opcode) {
+LaneFunction pred_function_of(hlo::Opcode opcode) {
   using hlo::Opcode;
   switch (opcode) {
     case Opcode::Add:
@@ -58,10 +60,10 @@ LaneFunction pred_function(hlo::Opcode opcode) {
   }
 }
 
-LaneFunction choose(hlo::Opcode opcode, hlo::ElementType type) {
+LaneFunction choose_integer(hlo::Opcode opcode, hlo::ElementType type) {
   using hlo::ElementType;
   switch (type) {
-    case ElementType::Pred: return pred_function(opcode);
+    case ElementType::Pred: return pred_function_of(opcode);
     case ElementType::S8: return integer_function_of<int8_t>(opcode);
     case ElementType::S16: return integer_function_of<int16_t>(opcode);
     case ElementType::S32: return integer_function_of<int32_t>(opcode);
@@ -79,9 +81,9 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace sapper::eval {
-HWY_EXPORT(choose);
+HWY_EXPORT(choose_integer);
 LaneFunction integer_function(hlo::Opcode opcode, hlo::ElementType type) {
-  return HWY_DYNAMIC_DISPATCH(choose)(opcode, type);
+  return HWY_DYNAMIC_DISPATCH(choose_integer)(opcode, type);
 }
 }  // namespace sapper::eval
 #endif

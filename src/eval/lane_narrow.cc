@@ -1,4 +1,5 @@
 // Lane functions: loading, storing and narrowing types that are narrower than their lane.
+// clang-format off: foreach_target.h must come before what it compiles for each target.
 #include "eval/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -6,6 +7,7 @@
 #include "eval/lane_loop-inl.h"
 #include "eval/narrow_types.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace sapper::eval::HWY_NAMESPACE {
@@ -44,7 +46,7 @@ LaneFunction integer_step(Step step) {
   return step == Step::Narrow ? unary<Narrow<NarrowInteger<T, width>>, T, T> : nullptr;
 }
 
-LaneFunction choose(Step step, hlo::ElementType type) {
+LaneFunction choose_narrow(Step step, hlo::ElementType type) {
   using hlo::ElementType;
   switch (type) {
     case ElementType::F16: return float_step<F16Type>(step);
@@ -68,9 +70,9 @@ LaneFunction choose(Step step, hlo::ElementType type) {
   }
 }
 
-LaneFunction choose_load(hlo::ElementType type) { return choose(Step::Load, type); }
-LaneFunction choose_narrow(hlo::ElementType type) { return choose(Step::Narrow, type); }
-LaneFunction choose_store(hlo::ElementType type) { return choose(Step::Store, type); }
+LaneFunction choose_load(hlo::ElementType type) { return choose_narrow(Step::Load, type); }
+LaneFunction choose_narrow(hlo::ElementType type) { return choose_narrow(Step::Narrow, type); }
+LaneFunction choose_store(hlo::ElementType type) { return choose_narrow(Step::Store, type); }
 
 }  // namespace sapper::eval::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

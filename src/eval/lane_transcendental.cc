@@ -1,4 +1,5 @@
 // Lane functions: the transcendental functions of floats (float_math.h).
+// clang-format off: foreach_target.h must come before what it compiles for each target.
 #include "eval/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -7,6 +8,7 @@
 #include "eval/lane_loop-inl.h"
 #include "eval/lane_tables.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace sapper::eval::HWY_NAMESPACE {
@@ -63,7 +65,7 @@ LaneFunction function_of(hlo::Opcode opcode) {
   }
 }
 
-LaneFunction choose(hlo::Opcode opcode, hlo::ElementType type, bool narrow) {
+LaneFunction choose_transcendental(hlo::Opcode opcode, hlo::ElementType type, bool narrow) {
   if (type == hlo::ElementType::F64) return function_of<DoubleForm>(opcode);
   if (type != hlo::ElementType::F32) return nullptr;
   return narrow ? function_of<FloatForm<Odd>>(opcode) : function_of<FloatForm<Nearest>>(opcode);
@@ -74,9 +76,9 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace sapper::eval {
-HWY_EXPORT(choose);
+HWY_EXPORT(choose_transcendental);
 LaneFunction transcendental_function(hlo::Opcode opcode, hlo::ElementType type, bool narrow) {
-  return HWY_DYNAMIC_DISPATCH(choose)(opcode, type, narrow);
+  return HWY_DYNAMIC_DISPATCH(choose_transcendental)(opcode, type, narrow);
 }
 }  // namespace sapper::eval
 #endif

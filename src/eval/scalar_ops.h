@@ -260,7 +260,7 @@ struct Mulhi {
   template <class T>
   SAPPER_LANE T of(T a, T b, uint32_t width) {
     if constexpr (sizeof(T) == 8) {
-      using Wide = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
+      __extension__ using Wide = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
       return static_cast<T>((static_cast<Wide>(a) * static_cast<Wide>(b)) >> width);
     } else {
       using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;

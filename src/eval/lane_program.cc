@@ -1,0 +1,201 @@
+#include "eval/lane_program.h"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/assert.h"
+#include "eval/lane_tables.h"
+#include "eval/strided_copy.h"
+
+namespace sapper::eval {
+namespace {
+
+using hlo::ElementType;
+
+int lane_bytes(ElementType type) { return hlo::host_bytes(lane_type(type)); }
+
+bool is_constant(LaneProgram::Source::Kind kind) {
+  return kind == LaneProgram::Source::Kind::Constant || kind == LaneProgram::Source::Kind::Splat;
+}
+
+// Scratch memory of this thread, grown as needed and kept.
+std::byte* thread_scratch(size_t bytes) {
+  thread_local std::unique_ptr<hlo::AlignedBytes> scratch;
+  if (!scratch || scratch->size() < bytes) scratch = std::make_unique<hlo::AlignedBytes>(bytes);
+  return scratch->data();
+}
+
+void splat(const std::byte* element, int bytes, int64_t n, std::byte* to) {
+  read_view(View{}, element, 0, n, to, bytes);
+}
+
+}  // namespace
+
+LaneProgram::Register LaneProgram::add_source(Source source) {
+  SAPPER_ASSERT(steps_.empty() && has_room());
+  types_.push_back(source.type);
+  sources_.push_back(std::move(source));
+  return static_cast<Register>(types_.size() - 1);
+}
+
+LaneProgram::Register LaneProgram::add_step(const LaneOperation& operation, ElementType result,
+                                            std::span<const Register> operands) {
+  SAPPER_ASSERT(has_room() && operands.size() <= 3);
+  Step step{operation, static_cast<Register>(types_.size()), {}};
+  std::copy(operands.begin(), operands.end(), step.operands);
+  // Operands that the operation does not have: any register that is filled.
+  for (size_t i = operands.size(); i < 3; ++i) step.operands[i] = operands.empty() ? Register{0} : operands[0];
+  steps_.push_back(step);
+  types_.push_back(result);
+  return step.result;
+}
+
+void LaneProgram::finish(Register result) {
+  if (result < sources_.size()) {
+    const Register copied[] = {result};
+    result = add_step({copy_function(lane_bytes(types_[result])), 0, nullptr}, types_[result], copied);
+  }
+  result_ = result;
+  assign_places();
+}
+
+// Gives each register a place. Scratch slots are reused once a register has been read for the last time.
+void LaneProgram::assign_places() {
+  std::vector<size_t> last_use(types_.size(), 0);
+  for (size_t i = 0; i < steps_.size(); ++i)
+    for (const Register operand : steps_[i].operands) last_use[operand] = i;
+  last_use[result_] = steps_.size();
+
+  places_.resize(types_.size());
+  std::array<std::vector<uint32_t>, 17> free;  // by lane bytes
+  const auto take = [&](int bytes) {
+    std::vector<uint32_t>& slots = free[static_cast<size_t>(bytes)];
+    if (slots.empty()) {
+      slot_lane_bytes_.push_back(static_cast<uint8_t>(bytes));
+      return static_cast<uint32_t>(slot_lane_bytes_.size() - 1);
+    }
+    const uint32_t slot = slots.back();
+    slots.pop_back();
+    return slot;
+  };
+  for (Register r = 0; r < sources_.size(); ++r) {
+    const Source& source = sources_[r];
+    const bool direct = source.kind == Source::Kind::Linear && load_lanes(source.type) == nullptr;
+    places_[r] = direct ? Place{Place::Kind::Operand, source.operand}
+                        : Place{Place::Kind::Scratch, take(lane_bytes(source.type))};
+  }
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    const int bytes = lane_bytes(types_[step.result]);
+    for (const Register operand : step.operands) {
+      // Splat lanes are filled once and must last for all blocks.
+      const bool lasting = operand < sources_.size() && is_constant(sources_[operand].kind);
+      if (last_use[operand] != i || lasting || places_[operand].kind != Place::Kind::Scratch) continue;
+      last_use[operand] = steps_.size() + 1;  // once only
+      free[static_cast<size_t>(lane_bytes(types_[operand]))].push_back(places_[operand].index);
+    }
+    const bool direct = step.result == result_ && store_lanes(types_[result_]) == nullptr;
+    places_[step.result] = direct ? Place{Place::Kind::Result, 0} : Place{Place::Kind::Scratch, take(bytes)};
+  }
+
+  // Blocks as large as keeps all slots in half of the first-level cache; a whole number of cache lines of every type.
+  constexpr size_t cache_bytes = 24 << 10;
+  constexpr int64_t smallest_block = 128;
+  constexpr int64_t largest_block = 4096;
+  size_t bytes_per_lane = 0;
+  for (const uint8_t bytes : slot_lane_bytes_) bytes_per_lane += bytes;
+  const auto fitting = static_cast<int64_t>(cache_bytes / std::max<size_t>(bytes_per_lane, 1));
+  block_ = std::clamp(fitting / 64 * 64, smallest_block, largest_block);
+  for (const uint8_t bytes : slot_lane_bytes_) {
+    slot_offsets_.push_back(scratch_bytes_);
+    scratch_bytes_ += static_cast<size_t>(block_) * bytes;
+  }
+}
+
+void LaneProgram::load(const Source& source, const std::byte* array, int64_t begin, int64_t n, std::byte* lanes,
+                       std::byte* scratch) const {
+  const LaneFunction widen = load_lanes(source.type);
+  const int stored_bytes = hlo::host_bytes(source.type);
+  switch (source.kind) {
+    case Source::Kind::Linear:  // only where it is not used in place
+      widen(static_cast<size_t>(n), lanes, array + begin * stored_bytes, nullptr, nullptr, 0);
+      return;
+    case Source::Kind::Strided: {
+      std::byte* const stored = widen == nullptr ? lanes : scratch;
+      read_view(source.view, array, begin, n, stored, stored_bytes);
+      if (widen != nullptr) widen(static_cast<size_t>(n), lanes, stored, nullptr, nullptr, 0);
+      return;
+    }
+    case Source::Kind::Splat:
+    case Source::Kind::Constant: {
+      const std::byte* element = source.kind == Source::Kind::Splat ? array : source.constant;
+      alignas(16) std::byte lane[16];
+      if (widen != nullptr) {
+        widen(1, lane, element, nullptr, nullptr, 0);
+        element = lane;
+      }
+      splat(element, lane_bytes(source.type), n, lanes);
+      return;
+    }
+    case Source::Kind::Counter: {
+      auto* const counts = reinterpret_cast<int64_t*>(scratch);
+      count_view(source.view, begin, n, counts);
+      convert_lanes(ElementType::S64, source.type).apply(static_cast<size_t>(n), lanes, counts);
+      return;
+    }
+  }
+}
+
+void LaneProgram::run_range(std::span<const std::byte* const> operands, std::byte* result, int64_t begin,
+                            int64_t end) const {
+  const int64_t block = std::min(block_, end - begin);
+  std::byte* const memory = thread_scratch(scratch_bytes_ + static_cast<size_t>(block_) * 16);
+  std::byte* const spare = memory + scratch_bytes_;  // for values on their way into lanes
+  std::array<std::byte*, most_registers + 1> at;     // the lanes of each register
+  for (size_t r = 0; r < places_.size(); ++r) {
+    const Place& place = places_[r];
+    if (place.kind == Place::Kind::Scratch) at[r] = memory + slot_offsets_[place.index];
+  }
+  for (size_t r = 0; r < sources_.size(); ++r) {
+    const Source& source = sources_[r];
+    if (is_constant(source.kind))
+      load(source, source.kind == Source::Kind::Splat ? operands[source.operand] : nullptr, 0, block, at[r], spare);
+  }
+  const ElementType type = types_[result_];
+  const LaneFunction store = store_lanes(type);
+  for (int64_t i = begin; i < end; i += block_) {
+    const int64_t n = std::min(block_, end - i);
+    for (size_t r = 0; r < sources_.size(); ++r) {
+      const Source& source = sources_[r];
+      if (is_constant(source.kind)) continue;
+      if (places_[r].kind == Place::Kind::Operand) {
+        at[r] = const_cast<std::byte*>(operands[source.operand]) + i * hlo::host_bytes(source.type);
+      } else {
+        load(source, source.kind == Source::Kind::Counter ? nullptr : operands[source.operand], i, n, at[r], spare);
+      }
+    }
+    std::byte* const target = result + i * hlo::host_bytes(type);
+    if (store == nullptr) at[result_] = target;
+    for (const Step& step : steps_)
+      step.operation.apply(static_cast<size_t>(n), at[step.result], at[step.operands[0]], at[step.operands[1]],
+                           at[step.operands[2]]);
+    if (store != nullptr) store(static_cast<size_t>(n), target, at[result_], nullptr, nullptr, 0);
+  }
+}
+
+void LaneProgram::run(std::span<const std::byte* const> operands, std::byte* result, int64_t count) const {
+  constexpr int64_t worthwhile = 1 << 15;  // element operations that are worth a second thread
+  const auto work = static_cast<int64_t>(steps_.size());
+  if (count * work < worthwhile || count <= block_) return run_range(operands, result, 0, count);
+  const int64_t blocks = (count + block_ - 1) / block_;
+  const int64_t grain = std::max<int64_t>(1, worthwhile / work / block_);
+  tbb::parallel_for(tbb::blocked_range<int64_t>(0, blocks, static_cast<size_t>(grain)), [&](const auto& range) {
+    run_range(operands, result, range.begin() * block_, std::min(range.end() * block_, count));
+  });
+}
+
+}  // namespace sapper::eval

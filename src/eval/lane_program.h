@@ -1,0 +1,78 @@
+// A lane program: a chain of elementwise operations as a list of steps on registers, run block by block so that
+// intermediate values stay in the first-level cache. Its sources are read as they lie in memory, as views, as counters
+// or as one element for all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "eval/lane_function.h"
+#include "eval/view.h"
+
+namespace sapper::eval {
+
+class LaneProgram {
+ public:
+  using Register = uint16_t;
+  static constexpr size_t most_registers = 512;
+
+  struct Source {
+    enum class Kind : uint8_t {
+      Linear,    // element i of operand `operand`
+      Strided,   // element i of `view` of the operand
+      Splat,     // element 0 of the operand, everywhere
+      Constant,  // `constant`, everywhere
+      Counter,   // the offset that `view` gives element i: iota
+    };
+    Kind kind = Kind::Linear;
+    hlo::ElementType type = hlo::ElementType::Invalid;
+    uint32_t operand = 0;
+    View view;                    // collapsed
+    std::byte constant[16] = {};  // an element of the type as a Literal holds it
+  };
+
+  // Building: sources first, then steps; each returns the register it fills.
+  [[nodiscard]] bool has_room() const { return types_.size() < most_registers; }
+  Register add_source(Source source);
+  Register add_step(const LaneOperation& operation, hlo::ElementType result, std::span<const Register> operands);
+  // Ends building: the value of `result` is what the program computes.
+  void finish(Register result);
+
+  [[nodiscard]] hlo::ElementType result_type() const { return types_[result_]; }
+  [[nodiscard]] std::span<const Source> sources() const { return sources_; }
+
+  // Fills `result` with `count` elements; `operands` are the arrays that sources name. Parallel when large. `result`
+  // may be an operand that is read linearly only and has elements of the same size.
+  void run(std::span<const std::byte* const> operands, std::byte* result, int64_t count) const;
+
+ private:
+  struct Step {
+    LaneOperation operation;
+    Register result = 0;
+    Register operands[3] = {};
+  };
+  // Where a register's lanes are: in scratch memory at `offset` lanes-bytes, or directly in an operand or the result.
+  struct Place {
+    enum class Kind : uint8_t { Scratch, Operand, Result } kind = Kind::Scratch;
+    uint32_t index = 0;  // scratch slot, or operand
+  };
+
+  void assign_places();
+  void run_range(std::span<const std::byte* const> operands, std::byte* result, int64_t begin, int64_t end) const;
+  void load(const Source& source, const std::byte* array, int64_t begin, int64_t n, std::byte* lanes,
+            std::byte* scratch) const;
+
+  std::vector<Source> sources_;  // source i fills register i
+  std::vector<Step> steps_;
+  std::vector<hlo::ElementType> types_;  // of each register's value
+  std::vector<Place> places_;
+  std::vector<uint8_t> slot_lane_bytes_;  // of each scratch slot
+  std::vector<size_t> slot_offsets_;      // in scratch memory
+  size_t scratch_bytes_ = 0;              // for one block
+  int64_t block_ = 0;                     // lanes in a block
+  Register result_ = 0;
+};
+
+}  // namespace sapper::eval
