@@ -1,12 +1,14 @@
 // Lane functions: comparison, selection, copying.
-// clang-format off: foreach_target.h must come before what it compiles for each target.
+// foreach_target.h must come before what it compiles for each target.
+// clang-format off
 #include "eval/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "eval/lane_compare.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+
 #include "eval/lane_loop-inl.h"
 #include "eval/lane_tables.h"
-#include "hwy/foreach_target.h"  // IWYU pragma: keep
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();

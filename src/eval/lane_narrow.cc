@@ -1,12 +1,14 @@
 // Lane functions: loading, storing and narrowing types that are narrower than their lane.
-// clang-format off: foreach_target.h must come before what it compiles for each target.
+// foreach_target.h must come before what it compiles for each target.
+// clang-format off
 #include "eval/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "eval/lane_narrow.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+
 #include "eval/lane_loop-inl.h"
 #include "eval/narrow_types.h"
-#include "hwy/foreach_target.h"  // IWYU pragma: keep
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -46,7 +48,7 @@ LaneFunction integer_step(Step step) {
   return step == Step::Narrow ? unary<Narrow<NarrowInteger<T, width>>, T, T> : nullptr;
 }
 
-LaneFunction choose_narrow(Step step, hlo::ElementType type) {
+LaneFunction step_function(Step step, hlo::ElementType type) {
   using hlo::ElementType;
   switch (type) {
     case ElementType::F16: return float_step<F16Type>(step);
@@ -70,9 +72,9 @@ LaneFunction choose_narrow(Step step, hlo::ElementType type) {
   }
 }
 
-LaneFunction choose_load(hlo::ElementType type) { return choose_narrow(Step::Load, type); }
-LaneFunction choose_narrow(hlo::ElementType type) { return choose_narrow(Step::Narrow, type); }
-LaneFunction choose_store(hlo::ElementType type) { return choose_narrow(Step::Store, type); }
+LaneFunction choose_load(hlo::ElementType type) { return step_function(Step::Load, type); }
+LaneFunction choose_narrow(hlo::ElementType type) { return step_function(Step::Narrow, type); }
+LaneFunction choose_store(hlo::ElementType type) { return step_function(Step::Store, type); }
 
 }  // namespace sapper::eval::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
