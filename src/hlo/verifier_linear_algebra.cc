@@ -96,10 +96,9 @@ Status check_square(const Site& site, size_t i) {
 Result<ElementType> product_type(const Site& site) {
   const ElementType lhs = site.operand(0).element_type();
   const ElementType rhs = site.operand(1).element_type();
-  const bool alike = lhs == rhs || (is_integer(lhs) && is_integer(rhs)) || (is_float(lhs) && is_float(rhs)) ||
-                     (is_complex(lhs) && is_complex(rhs));
-  if (!alike) return site.bad("operands have element types {} and {}", to_string(lhs), to_string(rhs));
-  const ElementType wider = bit_width(rhs) > bit_width(lhs) ? rhs : lhs;
+  // Classes may be mixed: frontends multiply integers by floats in one dot.
+  const auto rank_of = [](ElementType type) { return std::pair(element_class(type), bit_width(type)); };
+  const ElementType wider = rank_of(rhs) > rank_of(lhs) ? rhs : lhs;
   const ElementType stated = site.stated().element_type();
   if (!is_array_type(stated) || stated == wider) return wider;
   const bool fits = is_float(wider)     ? is_float(stated) || is_complex(stated)
