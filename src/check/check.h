@@ -1,0 +1,54 @@
+// The main job: compile a module for a target, run what can be run, evaluate every stage, and say whether they all mean
+// the same.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/verdict.h"
+#include "check/walk.h"
+#include "hlo/module.h"
+#include "numerics/compare.h"
+#include "target/compiler.h"
+#include "target/target.h"
+
+namespace sapper::check {
+
+struct CheckOptions {
+  target::Target target;
+  target::Configuration configuration;
+  uint64_t seed = 0;
+  std::string inputs;            // .npz file; empty: sampled from `seed`
+  std::optional<int> input_set;  // which `set{i}_` of the file; nullopt: all of them
+  bool all_stages = false;       // walk the stages even when the result agrees
+  bool strict = false;           // no policy: every rounding and operation as written
+  std::optional<numerics::Tolerance> tolerance;
+  eval::Options evaluation;
+};
+
+struct Report {
+  std::string path;
+  std::string module;
+  std::string target;
+  std::string fingerprint;
+  uint64_t seed = 0;
+  std::string input_set;  // of the decisive run, when the inputs come in sets
+  Verdict verdict = Verdict::Undetermined;
+  std::string reason;
+  std::optional<Error> error;  // what stopped the check, when something did
+  std::vector<OutputReport> outputs;
+  std::vector<StageReport> stages;
+  std::optional<Guilty> guilty;
+  std::vector<std::string> notes;  // what else a person should know: stages that could not be evaluated, ...
+  double seconds = 0;
+  double compiler_seconds = 0;  // inside the compiler and its executables
+};
+
+// Checks one module, given as a file. Never fails: what goes wrong is in the report (bad input: verdict Undetermined
+// with an error of kind BadInput). Thread-safe.
+[[nodiscard]] Report check_file(target::CompilerPool& pool, const std::string& path, const CheckOptions& options);
+
+}  // namespace sapper::check

@@ -1,0 +1,42 @@
+#include "check/inputs_for.h"
+
+#include "hlo/fingerprint.h"
+#include "inputs/npz.h"
+#include "inputs/sampler.h"
+
+namespace sapper::check {
+
+Result<std::vector<InputSet>> inputs_for(const hlo::Module& module, const std::string& path, std::optional<int> only,
+                                         uint64_t seed) {
+  std::vector<InputSet> sets;
+  if (path.empty()) {
+    SAPPER_TRY(std::vector<hlo::Literal> arguments, inputs::sample(module, hlo::fingerprint(module), seed));
+    sets.push_back({"", std::move(arguments)});
+    return sets;
+  }
+  SAPPER_TRY(const inputs::Npz npz, inputs::read_npz(path));
+  const hlo::Computation& entry = module.entry_computation();
+  std::vector<hlo::Shape> shapes;
+  for (const hlo::InstructionIndex parameter : entry.parameters())
+    shapes.push_back(entry.instructions[parameter].shape);
+  const auto has_set = [&](int set) {
+    return npz.lower_bound(fmt::format("set{}_", set)) != npz.end() &&
+           npz.lower_bound(fmt::format("set{}_", set))->first.starts_with(fmt::format("set{}_", set));
+  };
+  if (!has_set(0)) {
+    if (only.value_or(0) != 0)
+      return fail(ErrorKind::BadInput, "{}: has one input set only, not number {}", path, *only);
+    SAPPER_TRY(std::vector<hlo::Literal> arguments, inputs::read_literals(npz, "in", shapes));
+    sets.push_back({"", std::move(arguments)});
+    return sets;
+  }
+  for (int set = 0; has_set(set); ++set) {
+    if (only && *only != set) continue;
+    SAPPER_TRY(std::vector<hlo::Literal> arguments, inputs::read_literals(npz, fmt::format("set{}_in", set), shapes));
+    sets.push_back({fmt::format("set{}", set), std::move(arguments)});
+  }
+  if (sets.empty()) return fail(ErrorKind::BadInput, "{}: has no input set {}", path, only.value_or(0));
+  return sets;
+}
+
+}  // namespace sapper::check

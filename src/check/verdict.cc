@@ -1,0 +1,31 @@
+#include "check/verdict.h"
+
+namespace sapper::check {
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Agree: return "agree";
+    case Verdict::Policy: return "policy";
+    case Verdict::Mismatch: return "mismatch";
+    case Verdict::Undetermined: return "undetermined";
+    case Verdict::Rejected: return "rejected";
+    case Verdict::Crash: return "crash";
+    case Verdict::Timeout: return "timeout";
+  }
+  return "undetermined";
+}
+
+int exit_code(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Agree:
+    case Verdict::Policy: return 0;
+    case Verdict::Mismatch:
+    case Verdict::Crash: return 1;
+    case Verdict::Undetermined:
+    case Verdict::Rejected:
+    case Verdict::Timeout: return 3;
+  }
+  return 3;
+}
+
+}  // namespace sapper::check

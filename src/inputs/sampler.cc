@@ -1,0 +1,178 @@
+#include "inputs/sampler.h"
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "inputs/index_roles.h"
+
+namespace sapper::inputs {
+namespace {
+
+using hlo::ElementClass;
+using hlo::ElementType;
+using hlo::Literal;
+using hlo::Shape;
+
+// SplitMix64 (Steele, Lea, Flood 2014): a bijective mix, so a counter gives a stream.
+uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+// What the elements of one array are drawn from.
+struct Domain {
+  bool any_bits = false;           // integers: the whole range
+  int64_t low = -100, high = 100;  // integers, inclusive
+  int exponent = 0;                // floats: magnitudes in [2^(exponent-3), 2^(exponent+2))
+};
+
+// A float of either sign: five binades around 2^exponent, uniform within each.
+double draw_real(uint64_t bits, int exponent) {
+  const int binade = static_cast<int>((bits >> 53) % 5) - 3 + exponent;
+  const double significand = 1 + static_cast<double>(bits & ((uint64_t{1} << 52) - 1)) * 0x1p-52;
+  return std::ldexp((bits >> 63) != 0 ? -significand : significand, binade);
+}
+
+int64_t draw_integer(uint64_t bits, const Domain& domain) {
+  if (domain.any_bits) return static_cast<int64_t>(bits);
+  // The ends come up often, so that small arrays have them too.
+  if (bits % 16 == 0) return domain.low;
+  if (bits % 16 == 1) return domain.high;
+  const auto width = static_cast<uint64_t>(domain.high - domain.low) + 1;
+  return domain.low + static_cast<int64_t>((bits >> 8) % width);
+}
+
+template <class Store>
+void fill(int64_t count, uint64_t stream, Store&& store) {
+  tbb::parallel_for(tbb::blocked_range<int64_t>(0, count, 1 << 14), [&](const tbb::blocked_range<int64_t>& range) {
+    for (int64_t i = range.begin(); i < range.end(); ++i) store(i, mix(stream + static_cast<uint64_t>(i)));
+  });
+}
+
+// f8e8m0 has no sign and no zero; the other narrow formats round what is drawn.
+uint64_t encode_drawn(const hlo::FloatFormat& format, double value) {
+  return encode_float(format, format.has_sign ? value : std::fabs(value));
+}
+
+Literal draw(const Shape& shape, const Domain& domain, uint64_t stream) {
+  Literal literal = Literal::uninitialized(shape);
+  const ElementType type = shape.element_type();
+  const int64_t count = literal.element_count();
+  std::byte* const bytes = literal.mutable_bytes().data();
+  const auto width = static_cast<size_t>(hlo::host_bytes(type));
+  const auto store = [bytes](int64_t i, size_t size, const void* value) {
+    std::memcpy(bytes + static_cast<size_t>(i) * size, value, size);
+  };
+  switch (hlo::element_class(type)) {
+    case ElementClass::Pred:
+      fill(count, stream, [&](int64_t i, uint64_t bits) { bytes[i] = std::byte{static_cast<uint8_t>(bits >> 63)}; });
+      break;
+    case ElementClass::Signed:
+    case ElementClass::Unsigned: {
+      const int unused = 64 - hlo::bit_width(type);
+      const bool is_signed = hlo::element_class(type) == ElementClass::Signed;
+      fill(count, stream, [&](int64_t i, uint64_t bits) {
+        const auto shifted = static_cast<uint64_t>(draw_integer(bits, domain)) << unused;
+        const int64_t value =
+            is_signed ? static_cast<int64_t>(shifted) >> unused : static_cast<int64_t>(shifted >> unused);
+        store(i, width, &value);
+      });
+      break;
+    }
+    case ElementClass::Float:
+      if (type == ElementType::F32) {
+        fill(count, stream, [&](int64_t i, uint64_t bits) {
+          const auto value = static_cast<float>(draw_real(bits, domain.exponent));
+          store(i, sizeof value, &value);
+        });
+      } else {
+        const hlo::FloatFormat format = *hlo::float_format(type);
+        fill(count, stream, [&](int64_t i, uint64_t bits) {
+          const uint64_t value = encode_drawn(format, draw_real(bits, domain.exponent));
+          store(i, width, &value);
+        });
+      }
+      break;
+    case ElementClass::Complex:
+      fill(count, stream, [&](int64_t i, uint64_t bits) {
+        const double parts[2] = {draw_real(bits, domain.exponent), draw_real(mix(~bits), domain.exponent)};
+        const float narrow[2] = {static_cast<float>(parts[0]), static_cast<float>(parts[1])};
+        type == ElementType::C128 ? store(i, sizeof parts, parts) : store(i, sizeof narrow, narrow);
+      });
+      break;
+    case ElementClass::None: break;
+  }
+  return literal;
+}
+
+// Unsigned 32-bit vectors of two or four words are how JAX passes PRNG keys.
+bool looks_like_key(const Shape& shape) {
+  return shape.element_type() == ElementType::U32 && shape.rank() >= 1 &&
+         (shape.dimensions().back() == 2 || shape.dimensions().back() == 4) && shape.element_count() <= 1024;
+}
+
+Domain domain_of(const Shape& shape) {
+  Domain domain;
+  const ElementType type = shape.element_type();
+  if (hlo::is_integer(type)) {
+    domain.any_bits = looks_like_key(shape);
+    const int64_t reach = std::min<int64_t>(100, (int64_t{1} << (std::min(hlo::bit_width(type), 16) - 1)) - 1);
+    domain.low = hlo::element_class(type) == ElementClass::Signed ? -reach - (reach < 100 ? 1 : 0) : 0;
+    domain.high = reach;
+  } else if (shape.rank() >= 2 && shape.element_count() >= 4096) {
+    // Weights: keep products of long contractions near the size of their inputs.
+    const auto fan_in = static_cast<double>(std::max<int64_t>(1, shape.dimension(shape.rank() - 2)));
+    domain.exponent = -static_cast<int>(std::lround(std::log2(fan_in) / 2));
+  }
+  return domain;
+}
+
+// Indices from 0 to `limit`, as far as the type can say them.
+Domain index_domain(ElementType type, int64_t limit) {
+  const int value_bits = hlo::bit_width(type) - (hlo::element_class(type) == ElementClass::Signed ? 1 : 0);
+  if (value_bits < 63) limit = std::min(limit, (int64_t{1} << value_bits) - 1);
+  return {.low = 0, .high = limit};
+}
+
+Literal sample_value(const Shape& shape, const Domain* index, uint64_t stream) {
+  if (shape.is_tuple()) {
+    std::vector<Literal> elements;
+    for (const Shape& element : shape.elements())
+      elements.push_back(sample_value(element, nullptr, stream = mix(stream)));
+    return Literal::tuple(std::move(elements));
+  }
+  if (!shape.is_array()) return Literal(shape);
+  return draw(shape, index != nullptr ? *index : domain_of(shape), stream);
+}
+
+}  // namespace
+
+Result<std::vector<Literal>> sample(const hlo::Module& module, const hlo::Fingerprint& fingerprint, uint64_t seed) {
+  constexpr int64_t largest_bytes = int64_t{16} << 30;
+  const std::map<int64_t, int64_t> roles = index_roles(module);
+  const hlo::Computation& entry = module.entry_computation();
+  std::vector<Literal> literals;
+  int64_t total = 0;
+  for (const hlo::InstructionIndex parameter : entry.parameters()) {
+    const hlo::Instruction& instruction = entry.instructions[parameter];
+    if (__builtin_add_overflow(total, instruction.shape.host_byte_size(), &total) || total > largest_bytes)
+      return tl::unexpected<Error>(error_at(ErrorKind::Resource, instruction,
+                                            fmt::format("the inputs up to parameter {} take more than {} GiB",
+                                                        instruction.parameter_number, largest_bytes >> 30)));
+    const uint64_t stream = mix(
+        fingerprint.high ^ mix(fingerprint.low ^ mix(seed ^ mix(static_cast<uint64_t>(instruction.parameter_number)))));
+    const auto role = roles.find(instruction.parameter_number);
+    const Domain index = index_domain(instruction.shape.element_type(), role != roles.end() ? role->second : 0);
+    literals.push_back(sample_value(instruction.shape, role != roles.end() ? &index : nullptr, stream));
+  }
+  return literals;
+}
+
+}  // namespace sapper::inputs
