@@ -1,6 +1,6 @@
 # How a room (a folder of src/), its protos and its tests become targets.
 
-set(SAPPER_WARNINGS -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor -Wextra-semi)
+set(SAPPER_WARNINGS -Wall -Wextra -Wno-missing-field-initializers -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor -Wextra-semi)
 if(SAPPER_SANITIZE)
   add_compile_options(-fsanitize=${SAPPER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
   add_link_options(-fsanitize=${SAPPER_SANITIZE})

@@ -58,7 +58,7 @@ class Check {
     SAPPER_CHECKED(hlo::verify(module_));
     report_.fingerprint = hlo::fingerprint(module_).to_hex();
     SAPPER_TRY(const std::vector<InputSet> sets,
-               inputs_for(module_, options_.inputs, options_.input_set, options_.seed));
+               inputs_for(module_, inputs_path(options_.inputs, report_.path), options_.input_set, options_.seed));
     serialized_ = hlo::to_proto(module_);
     report_.verdict = Verdict::Agree;
     for (const InputSet& set : sets) {
@@ -124,7 +124,7 @@ class Check {
   // could.
   bool judge_optimized(Judge& judge, const target::HloStage& optimized, Report& one) {
     Judge trial = judge;
-    Walk walk = walk_stages(trial, {optimized}, options_.strict);
+    Walk walk = walk_stages(trial, {optimized}, options_.strict, true);
     const StageReport& stage = walk.stages[0];
     if (stage.verdict == Verdict::Undetermined && one.outputs.empty()) {
       one.verdict = Verdict::Undetermined;
@@ -158,7 +158,7 @@ class Check {
     }
     last.index = static_cast<int>(stages.size());
     stages.push_back(std::move(last));
-    Walk walk = walk_stages(judge, stages, options_.strict);
+    Walk walk = walk_stages(judge, stages, options_.strict, options_.all_stages);
     one.verdict = walk.verdict;
     one.reason = walk.reason;
     one.guilty = walk.guilty;
@@ -207,6 +207,27 @@ class Check {
   std::string serialized_;
 };
 
+std::string shell_quoted(const std::string& word) {
+  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:@+,") ==
+      std::string::npos)
+    return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+// The same check again with every stage judged and listed.
+std::string closer_look(const Report& report, const CheckOptions& options) {
+  std::string command = fmt::format("sapper check {} --on {} --stages all", shell_quoted(report.path), report.target);
+  command += options.inputs.empty() ? fmt::format(" --seed {}", options.seed)
+                                    : fmt::format(" --inputs {}", shell_quoted(options.inputs));
+  if (!report.input_set.empty()) command += fmt::format(" --input-set {}", report.input_set.substr(3));
+  for (const auto& [name, value] : options.configuration.options)
+    command += " --option " + shell_quoted(fmt::format("{}={}", name, target::to_string(value)));
+  if (options.strict) command += " --strict";
+  return command;
+}
+
 }  // namespace
 
 Report check_file(target::CompilerPool& pool, const std::string& path, const CheckOptions& options) {
@@ -220,6 +241,7 @@ Report check_file(target::CompilerPool& pool, const std::string& path, const Che
     report.verdict = verdict_of(status.error());
     report.reason = status.error().describe();
   }
+  report.next_command = closer_look(report, options);
   report.seconds = clock.seconds();
   return report;
 }

@@ -21,7 +21,7 @@ struct CheckOptions {
   target::Target target;
   target::Configuration configuration;
   uint64_t seed = 0;
-  std::string inputs;            // .npz file; empty: sampled from `seed`
+  std::string inputs;            // .npz file, or a folder of them named like the modules; empty: sampled
   std::optional<int> input_set;  // which `set{i}_` of the file; nullopt: all of them
   bool all_stages = false;       // walk the stages even when the result agrees
   bool strict = false;           // no policy: every rounding and operation as written
@@ -43,6 +43,7 @@ struct Report {
   std::vector<StageReport> stages;
   std::optional<Guilty> guilty;
   std::vector<std::string> notes;  // what else a person should know: stages that could not be evaluated, ...
+  std::string next_command;        // what to run to look closer
   double seconds = 0;
   double compiler_seconds = 0;  // inside the compiler and its executables
 };

@@ -1,5 +1,7 @@
 #include "check/inputs_for.h"
 
+#include <filesystem>
+
 #include "hlo/fingerprint.h"
 #include "inputs/npz.h"
 #include "inputs/sampler.h"
@@ -20,8 +22,9 @@ Result<std::vector<InputSet>> inputs_for(const hlo::Module& module, const std::s
   for (const hlo::InstructionIndex parameter : entry.parameters())
     shapes.push_back(entry.instructions[parameter].shape);
   const auto has_set = [&](int set) {
-    return npz.lower_bound(fmt::format("set{}_", set)) != npz.end() &&
-           npz.lower_bound(fmt::format("set{}_", set))->first.starts_with(fmt::format("set{}_", set));
+    const std::string prefix = fmt::format("set{}_", set);
+    const auto first = npz.lower_bound(prefix);
+    return first != npz.end() && first->first.starts_with(prefix);
   };
   if (!has_set(0)) {
     if (only.value_or(0) != 0)
@@ -37,6 +40,15 @@ Result<std::vector<InputSet>> inputs_for(const hlo::Module& module, const std::s
   }
   if (sets.empty()) return fail(ErrorKind::BadInput, "{}: has no input set {}", path, only.value_or(0));
   return sets;
+}
+
+std::string inputs_path(const std::string& inputs, const std::string& module_path) {
+  std::error_code error;
+  if (inputs.empty() || !std::filesystem::is_directory(inputs, error)) return inputs;
+  std::string stem = std::filesystem::path(module_path).filename();
+  for (const std::string_view ending : {".zst", ".txt", ".pb", ".hlo"})
+    if (stem.ends_with(ending)) stem.resize(stem.size() - ending.size());
+  return std::filesystem::path(inputs) / (stem + ".npz");
 }
 
 }  // namespace sapper::check

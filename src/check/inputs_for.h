@@ -19,4 +19,7 @@ struct InputSet {
 [[nodiscard]] Result<std::vector<InputSet>> inputs_for(const hlo::Module& module, const std::string& path,
                                                        std::optional<int> only, uint64_t seed);
 
+// The .npz file that `--inputs` means for a module file: itself, or in a folder the one named like the module.
+[[nodiscard]] std::string inputs_path(const std::string& inputs, const std::string& module_path);
+
 }  // namespace sapper::check

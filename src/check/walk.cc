@@ -1,6 +1,6 @@
 #include "check/walk.h"
 
-#include <map>
+#include <cmath>
 #include <set>
 
 #include "check/widen.h"
@@ -53,7 +53,11 @@ class Walker {
   Walker(Judge& judge, bool strict) : judge_(judge), strict_(strict) {}
 
   void step(const target::HloStage& stage) {
-    StageReport report = describe_stage(stage);
+    StageReport report;
+    report.index = stage.index;
+    report.level = "hlo";
+    report.pipeline = stage.pipeline;
+    report.pass = stage.pass;
     Judgement judgement;
     const auto module = read(stage);
     if (!module) {
@@ -73,6 +77,7 @@ class Walker {
     walk_.judgements.push_back(std::move(judgement));
   }
 
+  [[nodiscard]] bool found() const { return walk_.guilty.has_value(); }
   Walk take() { return std::move(walk_); }
 
  private:
@@ -132,18 +137,12 @@ class Walker {
 
 }  // namespace
 
-StageReport describe_stage(const target::HloStage& stage) {
-  StageReport report;
-  report.index = stage.index;
-  report.level = "hlo";
-  report.pipeline = stage.pipeline;
-  report.pass = stage.pass;
-  return report;
-}
-
-Walk walk_stages(Judge& judge, const std::vector<target::HloStage>& stages, bool strict) {
+Walk walk_stages(Judge& judge, const std::vector<target::HloStage>& stages, bool strict, bool to_the_end) {
   Walker walker(judge, strict);
-  for (const target::HloStage& stage : stages) walker.step(stage);
+  for (const target::HloStage& stage : stages) {
+    walker.step(stage);
+    if (walker.found() && !to_the_end) break;
+  }
   return walker.take();
 }
 

@@ -37,9 +37,7 @@ struct Walk {
 
 // Evaluates and judges every stage in order. A stage whose difference from its predecessor policy allows becomes the
 // new reference of `judge`, so that a later defect is not hidden by it. Stages equal up to names are judged once.
-[[nodiscard]] Walk walk_stages(Judge& judge, const std::vector<target::HloStage>& stages, bool strict);
-
-// One stage alone.
-[[nodiscard]] StageReport describe_stage(const target::HloStage& stage);
+// With `to_the_end` the stages after the first mismatch are judged too.
+[[nodiscard]] Walk walk_stages(Judge& judge, const std::vector<target::HloStage>& stages, bool strict, bool to_the_end);
 
 }  // namespace sapper::check

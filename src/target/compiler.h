@@ -25,6 +25,7 @@ struct Configuration {
 
 // "k=v" as the command line gives it: true/false, integer, real, else string.
 [[nodiscard]] Result<std::pair<std::string, OptionValue>> parse_option(std::string_view text);
+[[nodiscard]] std::string to_string(const OptionValue& value);
 
 struct CompileRequest {
   std::string module;  // serialized HloModuleProto

@@ -1,0 +1,141 @@
+// sapper check: the main job.
+#include <algorithm>
+#include <thread>
+
+#include "check/batch.h"
+#include "check/report.h"
+#include "cli/commands.h"
+#include "cli/target_options.h"
+#include "cli/terminal.h"
+
+namespace sapper::cli {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> paths;
+  TargetOptions target;
+  check::CheckOptions options;
+  std::string level = "hlo";
+  std::string stages;
+  std::string tolerance;
+  int input_set = -1;
+  int jobs = 0;
+  double time_limit = 300;
+  bool json = false;
+};
+
+// "abs=1e-6,rel=1e-4", either part alone too.
+Result<numerics::Tolerance> parse_tolerance(const std::string& text) {
+  numerics::Tolerance tolerance;
+  for (const std::string& part : CLI::detail::split(text, ',')) {
+    const size_t equals = part.find('=');
+    const std::string key = part.substr(0, equals);
+    double value = 0;
+    if (equals == std::string::npos || !CLI::detail::lexical_cast(part.substr(equals + 1), value) || !(value >= 0))
+      return fail(ErrorKind::BadInput, "--tolerance {}: expected abs=NUMBER,rel=NUMBER", text);
+    if (key == "abs") {
+      tolerance.absolute = value;
+    } else if (key == "rel") {
+      tolerance.relative = value;
+    } else if (key == "ulp") {
+      tolerance.ulps = value;
+    } else {
+      return fail(ErrorKind::BadInput, "--tolerance {}: no such part '{}'; there are abs, rel and ulp", text, key);
+    }
+  }
+  return tolerance;
+}
+
+int worse_exit(int a, int b) {
+  // A mismatch outranks bad input, which outranks doubt.
+  const auto rank = [](int code) { return code == 1 ? 3 : code == 2 ? 2 : code == 3 ? 1 : 0; };
+  return rank(a) >= rank(b) ? a : b;
+}
+
+int exit_code_of(const check::Report& report) {
+  if (report.error && report.error->kind == ErrorKind::BadInput) return 2;
+  return check::exit_code(report.verdict);
+}
+
+std::string summary(const std::map<check::Verdict, int>& counts) {
+  std::string text;
+  for (const auto& [verdict, count] : counts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, check::to_string(verdict));
+  return text;
+}
+
+Result<int> run(Arguments& arguments) {
+  check::CheckOptions& options = arguments.options;
+  SAPPER_TRY(options.target, target::parse_target(arguments.target.on));
+  SAPPER_TRY(options.configuration, configuration(arguments.target));
+  if (!arguments.tolerance.empty()) {
+    SAPPER_TRY(options.tolerance, parse_tolerance(arguments.tolerance));
+  }
+  options.all_stages = arguments.stages == "all";
+  if (arguments.input_set >= 0) options.input_set = arguments.input_set;
+  options.evaluation.time_limit_seconds = arguments.time_limit;
+  SAPPER_TRY(const std::vector<std::string> files, check::module_files(arguments.paths));
+  SAPPER_TRY(const std::string plugin, target::plugin_path(options.target));
+
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
+  target::CompilerPool pool({.workers = jobs, .compile_seconds = arguments.time_limit});
+  const check::TextStyle style{.colours = stdout_is_terminal(), .stages = options.all_stages};
+  std::map<check::Verdict, int> counts;
+  int exit_code = 0;
+  ProgressLine progress;
+  check::check_all(
+      pool, files, options, jobs,
+      [&](const check::Report& report) {
+        progress.clear();
+        fmt::print("{}{}", arguments.json ? to_json(report) : to_text(report, style), arguments.json ? "\n" : "");
+        std::fflush(stdout);
+        ++counts[report.verdict];
+        exit_code = worse_exit(exit_code, exit_code_of(report));
+      },
+      [&](const check::BatchProgress& at) {
+        if (at.done < at.all) progress.show(fmt::format("checked {}/{}: {}", at.done, at.all, summary(counts)));
+      });
+  progress.clear();
+  if (files.size() > 1 && !arguments.json) fmt::print("{} modules: {}\n", files.size(), summary(counts));
+  return exit_code;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& exit_code) {
+  auto* const command = app.add_subcommand("check", "Compile modules with a real compiler and judge every stage");
+  auto arguments = std::make_shared<Arguments>();
+  command
+      ->add_option("paths", arguments->paths, "Modules (HLO text, HloModuleProto, each also zstd) or folders of them")
+      ->required();
+  add_target_options(*command, arguments->target);
+  command->add_option("--level", arguments->level, "How deep to look: hlo")
+      ->check(CLI::IsMember({"hlo"}))
+      ->capture_default_str();
+  command->add_option("--seed", arguments->options.seed, "Seed of the sampled inputs")->capture_default_str();
+  command->add_option("--inputs", arguments->options.inputs,
+                      "Inputs: an .npz file with in0.. (or set0_in0..), or a folder of NAME.npz");
+  command->add_option("--input-set", arguments->input_set, "Only set N of the inputs file")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--stages", arguments->stages, "'all': judge and list every pass, agreeing or not")
+      ->check(CLI::IsMember({"all"}));
+  command->add_option("--tolerance", arguments->tolerance, "Replace the derived tolerance: abs=A,rel=R,ulp=U");
+  command->add_flag("--strict", arguments->options.strict,
+                    "Judge by strict HLO semantics: no excess precision, no real algebra");
+  command->add_option("--jobs", arguments->jobs, "Modules checked side by side (default: one a core)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--time-limit", arguments->time_limit, "Seconds for one compilation or evaluation")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag("--json", arguments->json, "JSON Lines on stdout, one object a module (docs/json.md)");
+  command->footer(
+      "Example: sapper check model.hlo --on tpu:v5e --seed 3\n"
+      "Exit code: 0 all agree, 1 a mismatch or a compiler crash, 2 bad usage or input, 3 undetermined");
+  command->callback([arguments, &exit_code] {
+    const auto result = run(*arguments);
+    exit_code = result ? *result : report_error(result.error());
+  });
+}
+
+}  // namespace sapper::cli

@@ -1,0 +1,33 @@
+#include "cli/cli.h"
+
+#include <csignal>
+
+#include "cli/commands.h"
+
+namespace sapper::cli {
+
+int run(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  CLI::App app("sapper finds, isolates and explains silent miscompilations in ML compilers.");
+  app.name("sapper");
+  app.set_version_flag("--version", "sapper " SAPPER_VERSION);
+  app.require_subcommand(1);
+  app.footer("Start with: sapper check examples/softmax.hlo --on cpu");
+  app.failure_message(CLI::FailureMessage::simple);
+  int exit_code = 0;
+  add_check(app, exit_code);
+  add_eval(app, exit_code);
+  add_show(app, exit_code);
+  add_stages(app, exit_code);
+  add_targets(app, exit_code);
+  add_doctor(app, exit_code);
+  add_worker(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return exit_code;
+}
+
+}  // namespace sapper::cli

@@ -1,0 +1,16 @@
+// The commands, each in the file of its name. add_NAME registers it; its exit code goes to `exit_code`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace sapper::cli {
+
+void add_check(CLI::App& app, int& exit_code);
+void add_eval(CLI::App& app, int& exit_code);
+void add_show(CLI::App& app, int& exit_code);
+void add_stages(CLI::App& app, int& exit_code);
+void add_targets(CLI::App& app, int& exit_code);
+void add_doctor(CLI::App& app, int& exit_code);
+void add_worker(CLI::App& app, int& exit_code);
+
+}  // namespace sapper::cli

@@ -1,0 +1,114 @@
+// sapper eval: run a module on the reference evaluator.
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "check/inputs_for.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "eval/evaluator.h"
+#include "hlo/fingerprint.h"
+#include "hlo/proto.h"
+#include "hlo/text.h"
+#include "hlo/verifier.h"
+#include "inputs/npz.h"
+
+namespace sapper::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+  std::string path;
+  std::string inputs;
+  std::string output;
+  uint64_t seed = 0;
+  int input_set = 0;
+  int repeat = 1;
+  bool excess_precision = false;
+  bool trace = false;
+  bool json = false;
+};
+
+// Values up to a screenful; longer ones are only described.
+std::string value_text(const hlo::Literal& value) {
+  constexpr int64_t screenful = 64;
+  return value.element_count() <= screenful ? to_text(value) : "...";
+}
+
+void print_trace(const hlo::Computation& computation, const hlo::Instruction& instruction, const hlo::Literal& value) {
+  fmt::print(stderr, "{} {} = {} {}\n", computation.name, instruction.name, instruction.shape.to_text(false),
+             value.shape().is_tuple() ? "" : value_text(value));
+}
+
+Result<std::vector<double>> evaluate_timed(const hlo::Module& module, const std::vector<hlo::Literal>& arguments,
+                                           const Arguments& options, hlo::Literal& value) {
+  eval::Options evaluation;
+  evaluation.excess_precision = options.excess_precision;
+  if (options.trace) evaluation.trace = print_trace;
+  std::vector<double> seconds;
+  for (int i = 0; i < options.repeat; ++i) {
+    value = {};
+    const auto start = std::chrono::steady_clock::now();
+    SAPPER_TRY(value, eval::evaluate(module, arguments, evaluation));
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return seconds;
+}
+
+Status run(const Arguments& arguments) {
+  SAPPER_TRY(const hlo::Module module, hlo::read_module(arguments.path));
+  SAPPER_CHECKED(hlo::verify(module));
+  SAPPER_TRY(const std::vector<check::InputSet> sets,
+             check::inputs_for(module, check::inputs_path(arguments.inputs, arguments.path), arguments.input_set,
+                               arguments.seed));
+  hlo::Literal value;
+  SAPPER_TRY(const std::vector<double> seconds, evaluate_timed(module, sets.front().arguments, arguments, value));
+  const std::vector<hlo::Literal> leaves = hlo::leaves(value);
+  Json outputs = Json::array();
+  inputs::Npz npz;
+  for (const hlo::Literal& leaf : leaves) {
+    if (!leaf.shape().is_array()) continue;
+    const std::string name = fmt::format("out{}", npz.size());
+    if (!arguments.json && arguments.output.empty())
+      fmt::print("{} = {} {}\n", name, leaf.shape().to_text(), value_text(leaf));
+    outputs.push_back({{"name", name}, {"shape", leaf.shape().to_text()}, {"elements", leaf.element_count()}});
+    npz[name] = inputs::to_npy(leaf);
+  }
+  if (!arguments.output.empty()) SAPPER_CHECKED(inputs::write_npz(arguments.output, npz));
+  if (!arguments.json) return {};
+  const Json json{{"module", module.name},
+                  {"fingerprint", hlo::fingerprint(module).to_hex()},
+                  {"seed", arguments.seed},
+                  {"outputs", outputs},
+                  {"seconds", seconds}};
+  fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return {};
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app, int& exit_code) {
+  auto* const command = app.add_subcommand("eval", "Run a module on the reference evaluator");
+  auto arguments = std::make_shared<Arguments>();
+  command->add_option("module", arguments->path, "HLO text or HloModuleProto, also zstd")->required();
+  command->add_option("--inputs", arguments->inputs,
+                      "Inputs: an .npz file with in0.., or set0_in0..; default: sampled");
+  command->add_option("--input-set", arguments->input_set, "Set N of the inputs file")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--seed", arguments->seed, "Seed of the sampled inputs")->capture_default_str();
+  command->add_option("--output", arguments->output, "Write the outputs as out0.. to this .npz file");
+  command->add_option("--repeat", arguments->repeat, "Evaluate N times; the times are in the JSON")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag("--excess-precision", arguments->excess_precision, "Leave out roundings to narrow float types");
+  command->add_flag("--trace", arguments->trace, "Print each instruction's value on stderr");
+  command->add_flag("--json", arguments->json, "One JSON object on stdout (docs/json.md)");
+  command->footer("Example: sapper eval examples/softmax.hlo --inputs in.npz --output out.npz");
+  command->callback([arguments, &exit_code] {
+    const Status status = run(*arguments);
+    exit_code = status ? 0 : report_error(status.error());
+  });
+}
+
+}  // namespace sapper::cli

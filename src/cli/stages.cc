@@ -1,0 +1,85 @@
+// sapper stages: the programs that a compilation goes through.
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/target_options.h"
+#include "cli/terminal.h"
+#include "hlo/fingerprint.h"
+#include "hlo/proto.h"
+#include "hlo/text.h"
+#include "hlo/verifier.h"
+
+namespace sapper::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+  std::string path;
+  TargetOptions target;
+  std::string output;
+  bool json = false;
+};
+
+void print_row(const target::HloStage& stage, int64_t instructions, bool changed, bool json) {
+  if (!json) {
+    fmt::print("{:>5}  hlo  {:>9}  {:<9}  {}{}{}\n", stage.index, instructions, changed ? "changed" : "same",
+               stage.pipeline, stage.pipeline.empty() ? "" : ": ", stage.pass);
+    return;
+  }
+  const Json row{{"index", stage.index},         {"level", "hlo"},
+                 {"pipeline", stage.pipeline},   {"pass", stage.pass},
+                 {"instructions", instructions}, {"changed", changed}};
+  fmt::print("{}\n", row.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+Status write_stage(const std::string& folder, const target::HloStage& stage, const hlo::Module& module) {
+  std::string pass = stage.pass;
+  std::replace(pass.begin(), pass.end(), '/', '-');
+  return write_file(std::filesystem::path(folder) / fmt::format("{:04}.{}.hlo", stage.index, pass),
+                    hlo::to_text(module));
+}
+
+Status run(const Arguments& arguments) {
+  SAPPER_TRY(const target::Target on, target::parse_target(arguments.target.on));
+  target::CompileRequest request;
+  SAPPER_TRY(request.configuration, configuration(arguments.target));
+  SAPPER_TRY(const hlo::Module module, hlo::read_module(arguments.path));
+  SAPPER_CHECKED(hlo::verify(module));
+  request.module = hlo::to_proto(module);
+  request.dump_passes = true;
+  target::CompilerPool pool({.workers = 1});
+  SAPPER_TRY(target::CompileResult compiled, pool.compile(on, request));
+  compiled.stages.push_back({static_cast<int>(compiled.stages.size()), "", "optimized", compiled.optimized});
+  if (!arguments.output.empty()) std::filesystem::create_directories(arguments.output);
+  std::string last;
+  if (!arguments.json) fmt::print("stage  level  instructions  pass\n");
+  for (const target::HloStage& stage : compiled.stages) {
+    SAPPER_TRY(const hlo::Module program, hlo::parse_module(stage.module, stage.pass));
+    const std::string fingerprint = hlo::fingerprint(program).to_hex();
+    print_row(stage, program.instruction_count(), fingerprint != last, arguments.json);
+    if (!arguments.output.empty()) SAPPER_CHECKED(write_stage(arguments.output, stage, program));
+    last = fingerprint;
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_stages(CLI::App& app, int& exit_code) {
+  auto* const command = app.add_subcommand("stages", "List the programs that a compilation goes through");
+  auto arguments = std::make_shared<Arguments>();
+  command->add_option("module", arguments->path, "HLO text or HloModuleProto, also zstd")->required();
+  add_target_options(*command, arguments->target);
+  command->add_option("--output", arguments->output, "Also write each stage as HLO text into this folder");
+  command->add_flag("--json", arguments->json, "JSON Lines on stdout, one object a stage (docs/json.md)");
+  command->footer("Example: sapper stages examples/softmax.hlo --on tpu:v5e");
+  command->callback([arguments, &exit_code] {
+    const Status status = run(*arguments);
+    exit_code = status ? 0 : report_error(status.error());
+  });
+}
+
+}  // namespace sapper::cli
