@@ -39,7 +39,7 @@ int severity(Verdict verdict) {
 
 Verdict verdict_of(const Error& error) {
   switch (error.kind) {
-    case ErrorKind::Compiler: return Verdict::Rejected;
+    case ErrorKind::Rejected: return Verdict::Rejected;
     case ErrorKind::Crash: return Verdict::Crash;
     case ErrorKind::Timeout: return Verdict::Timeout;
     default: return Verdict::Undetermined;

@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 
 // One target tried for real: its plugin is loaded in a worker process and asked for its version.
 bool examine(target::CompilerPool& pool, const target::Target& target, bool json) {
-  const auto plugin = target::probe(pool, target);
+  const auto plugin = pool.probe(target);
   if (json) {
     Json row{{"target", target.to_string()}, {"release", target.release}, {"works", plugin.has_value()}};
     if (plugin) {

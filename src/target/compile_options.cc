@@ -24,13 +24,21 @@ OptionValue parse_value(std::string_view text) {
 
 // XLA takes strings for options of every type but bool, and is strict about the type of anything else.
 void set_override(const OptionValue& value, proto::OptionOverrideProto* out) {
-  if (const auto* boolean = std::get_if<bool>(&value)) out->set_bool_field(*boolean);
-  if (const auto* integer = std::get_if<int64_t>(&value)) out->set_string_field(std::to_string(*integer));
-  if (const auto* real = std::get_if<double>(&value)) out->set_string_field(fmt::format("{}", *real));
-  if (const auto* text = std::get_if<std::string>(&value)) out->set_string_field(*text);
+  if (const auto* boolean = std::get_if<bool>(&value)) {
+    out->set_bool_field(*boolean);
+  } else {
+    out->set_string_field(to_string(value));
+  }
 }
 
 }  // namespace
+
+std::string to_string(const OptionValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* boolean = std::get_if<bool>(&value)) return *boolean ? "true" : "false";
+  if (const auto* integer = std::get_if<int64_t>(&value)) return fmt::format("{}", *integer);
+  return fmt::format("{}", std::get<double>(value));
+}
 
 Result<std::pair<std::string, OptionValue>> parse_option(std::string_view text) {
   std::string_view name = text.substr(0, text.find('='));
