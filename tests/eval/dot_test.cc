@@ -159,15 +159,22 @@ RC_GTEST_PROP(Dot, PackedBlocksEqualOneSumAfterTheOther, ()) {
   const auto result_type = type == ElementType::BF16 ? ElementType::F32 : type;
   const hlo::Shape result_shape = shape(result_type, {rows, columns});
   const Literal got = run(dot, dot_instruction(numbers, result_shape), {lhs, rhs}).value();
+  const std::vector<double> a = reals(lhs);  // s32 too: exactly
+  const std::vector<double> b = reals(rhs);
+  const auto left = [&](int64_t i, int64_t k) {
+    return a[static_cast<size_t>(lhs_transposed ? k * rows + i : i * depth + k)];
+  };
+  const auto right = [&](int64_t k, int64_t j) {
+    return b[static_cast<size_t>(rhs_transposed ? j * depth + k : k * columns + j)];
+  };
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) {
       double sum = 0;
       uint32_t integer_sum = 0;
       for (int64_t k = 0; k < depth; ++k) {
-        const int64_t a = lhs_transposed ? k * rows + i : i * depth + k;
-        const int64_t b = rhs_transposed ? j * depth + k : k * columns + j;
-        sum += lhs.real_at(a) * rhs.real_at(b);
-        integer_sum += static_cast<uint32_t>(lhs.integer_at(a)) * static_cast<uint32_t>(rhs.integer_at(b));
+        sum += left(i, k) * right(k, j);
+        integer_sum += static_cast<uint32_t>(static_cast<int64_t>(left(i, k))) *
+                       static_cast<uint32_t>(static_cast<int64_t>(right(k, j)));
       }
       if (result_type == ElementType::S32) {
         RC_ASSERT(got.integer_at(i * columns + j) == static_cast<int32_t>(integer_sum));
