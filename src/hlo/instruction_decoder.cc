@@ -77,7 +77,10 @@ Status split(std::string_view wire, size_t index, std::string& others, Reference
     if (!reader.next(field)) return damaged("it");
     bool is_sound = true;
     switch (field.tag) {
-      case wire_tag(P::kNameFieldNumber, bytes): out.name = field.payload; break;
+      case wire_tag(P::kNameFieldNumber, bytes):
+        is_sound = is_utf8(field.payload);
+        out.name = is_sound ? field.payload : std::string_view();
+        break;
       case wire_tag(P::kOpcodeFieldNumber, bytes): inner.opcode = field.payload; break;
       case wire_tag(P::kShapeFieldNumber, bytes): is_sound = set_once(inner.shape, field.payload); break;
       case wire_tag(P::kMetadataFieldNumber, bytes): is_sound = set_once(inner.metadata, field.payload); break;
@@ -106,7 +109,8 @@ Status split(std::string_view wire, size_t index, std::string& others, Reference
         break;
       default: others += field.encoding;
     }
-    if (!is_sound) return fail(ErrorKind::BadInput, "its field {} is damaged or stated twice", field.number());
+    if (!is_sound)
+      return fail(ErrorKind::BadInput, "its field {} is damaged, no UTF-8 or stated twice", field.number());
   }
   out.operands.resize(references.operand_ids.size() - operands_before);
   return {};

@@ -56,15 +56,25 @@ tl::unexpected<Error> damaged() {
   return fail(ErrorKind::BadInput, "the literal is damaged: it is not a LiteralProto");
 }
 
+struct StatedShape {
+  Shape shape;
+  bool is_complete = true;  // the bytes say no more
+};
+
 // The stated shape chooses the field of the values. It comes first on the wire, but need not.
-Result<Shape> read_shape(std::string_view bytes) {
+Result<StatedShape> read_shape(std::string_view bytes) {
   WireField field;
-  proto::ShapeProto stated;
   for (WireReader reader(bytes); !reader.done();) {
     if (!reader.next(field)) return damaged();
     if (field.tag != wire_tag(proto::LiteralProto::kShapeFieldNumber, WireType::Bytes)) continue;
+    proto::ShapeProto stated;
     if (!parse_message(field.payload, stated)) return damaged();
-    return from_proto(stated);
+    StatedShape result;
+    SAPPER_TRY(result.shape, from_proto(stated));
+    proto::ShapeProto derived;
+    to_proto(result.shape, &derived);
+    result.is_complete = derived.SerializeAsString() == stated.SerializeAsString();
+    return result;
   }
   return fail(ErrorKind::BadInput, "the literal states no shape");
 }
@@ -293,16 +303,15 @@ Shape literal_shape(const Shape& shape) {
 }
 
 Result<WireLiteral> literal_from_wire(std::string_view bytes) {
-  WireLiteral result;
-  SAPPER_TRY(result.stated_shape, read_shape(bytes));
+  SAPPER_TRY(StatedShape stated, read_shape(bytes));
   bool has_others = false;
-  SAPPER_TRY(result.literal, read_literal(result.stated_shape, bytes, has_others));
-  result.is_complete = !has_others;
+  SAPPER_TRY(Literal literal, read_literal(stated.shape, bytes, has_others));
+  WireLiteral result{std::move(literal), std::move(stated.shape), stated.is_complete && !has_others};
   if (result.is_complete && !result.literal.elements().empty()) {  // do the elements state other shapes?
-    proto::LiteralProto stated;
+    proto::LiteralProto message;
     proto::LiteralProto derived;
     to_proto(result.literal, result.stated_shape, &derived);
-    result.is_complete = parse_message(bytes, stated) && stated.SerializeAsString() == derived.SerializeAsString();
+    result.is_complete = parse_message(bytes, message) && message.SerializeAsString() == derived.SerializeAsString();
   }
   return result;
 }

@@ -9,6 +9,8 @@
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 
+#include <mutex>
+
 #include "hlo/instruction_decoder.h"
 #include "hlo/program_shape.h"
 #include "hlo/proto.h"
@@ -19,14 +21,31 @@ namespace {
 
 constexpr size_t chunk_size = 4096;
 
-// A run of consecutive instructions of the module, of one or more computations. Chunks do not depend on the number of
-// threads, and the error of the first failing chunk is reported: reading is deterministic.
+// A run of consecutive instructions of the module, of one or more computations.
 struct Chunk {
   size_t begin = 0;
   size_t end = 0;
   References references;
-  std::optional<Error> error;
 };
+
+// Runs step(0) .. step(count - 1) in parallel. The error is that of the first step that fails, so that it does not
+// depend on the threads.
+template <class Step>
+Status in_parallel(size_t count, Step&& step) {
+  std::mutex mutex;
+  std::optional<Error> error;
+  size_t failed = count;
+  tbb::parallel_for(size_t{0}, count, [&](size_t i) {
+    Status status = step(i);
+    if (status) return;
+    const std::lock_guard lock(mutex);
+    if (i > failed) return;
+    failed = i;
+    error = std::move(status).error();
+  });
+  if (error) return fail(std::move(*error));
+  return {};
+}
 
 Error about(const Instruction& instruction, Error error) {
   return error_at(error.kind, instruction, std::move(error.message));
@@ -38,10 +57,11 @@ class Reader {
 
   Result<Module> read() {
     SAPPER_CHECKED(allocate());
-    SAPPER_CHECKED(for_each_chunk([this](Chunk& chunk) { return decode(chunk); }));
-    SAPPER_CHECKED(build_id_tables());
-    SAPPER_CHECKED(for_each_chunk([this](Chunk& chunk) { return link(chunk); }));
-    for (size_t i = 0; i < module_.computations.size(); ++i) SAPPER_CHECKED(finish_computation(i));
+    const size_t computations = module_.computations.size();
+    SAPPER_CHECKED(in_parallel(chunks_.size(), [this](size_t i) { return decode(chunks_[i]); }));
+    SAPPER_CHECKED(in_parallel(computations, [this](size_t i) { return build_id_table(i); }));
+    SAPPER_CHECKED(in_parallel(chunks_.size(), [this](size_t i) { return link(chunks_[i]); }));
+    SAPPER_CHECKED(in_parallel(computations, [this](size_t i) { return finish_computation(i); }));
     SAPPER_CHECKED(finish_module());
     if (outline_.schedule) SAPPER_CHECKED(apply_schedule(*outline_.schedule));
     return std::move(module_);
@@ -56,19 +76,10 @@ class Reader {
       return fail(ErrorKind::BadInput, "computation {} has id {}, which another one has too", outlines[*duplicate].name,
                   outlines[*duplicate].id);
     module_.computations.resize(outlines.size());
+    instruction_ids_.resize(outlines.size());
     for (size_t i = 0; i < outlines.size(); ++i) module_.computations[i].instructions.resize(outlines[i].count);
     for (size_t begin = 0; begin < outline_.instructions.size(); begin += chunk_size)
-      chunks_.push_back({begin, std::min(begin + chunk_size, outline_.instructions.size()), {}, {}});
-    return {};
-  }
-
-  template <class Step>
-  Status for_each_chunk(Step&& step) {
-    tbb::parallel_for(size_t{0}, chunks_.size(), [&](size_t i) {
-      if (Status status = step(chunks_[i]); !status) chunks_[i].error = std::move(status).error();
-    });
-    for (Chunk& chunk : chunks_)
-      if (chunk.error) return fail(std::move(*chunk.error));
+      chunks_.push_back({begin, std::min(begin + chunk_size, outline_.instructions.size()), {}});
     return {};
   }
 
@@ -96,32 +107,29 @@ class Reader {
     });
   }
 
-  Status build_id_tables() {
-    instruction_ids_.resize(module_.computations.size());
-    for (size_t i = 0; i < module_.computations.size(); ++i) {
-      const auto& instructions = module_.computations[i].instructions;
-      const auto duplicate = instruction_ids_[i].build(static_cast<uint32_t>(instructions.size()),
-                                                       [&](uint32_t k) { return instructions[k].id; });
-      if (duplicate)
-        return fail(error_at(ErrorKind::BadInput, instructions[*duplicate],
-                             fmt::format("its id {} is that of another instruction of computation {} too",
-                                         instructions[*duplicate].id, outline_.computations[i].name)));
-    }
-    return {};
+  Status build_id_table(size_t i) {
+    const auto& instructions = module_.computations[i].instructions;
+    const auto duplicate = instruction_ids_[i].build(static_cast<uint32_t>(instructions.size()),
+                                                     [&](uint32_t k) { return instructions[k].id; });
+    if (!duplicate) return {};
+    return fail(error_at(ErrorKind::BadInput, instructions[*duplicate],
+                         fmt::format("its id {} is that of another instruction of computation {} too",
+                                     instructions[*duplicate].id, outline_.computations[i].name)));
   }
 
   // The position of an operand or control predecessor of instruction `user`.
-  Result<InstructionIndex> resolve(int64_t id, std::string_view role, size_t computation, size_t user) {
+  Result<InstructionIndex> resolve(int64_t id, std::string_view role, size_t number, size_t computation, size_t user) {
     const auto& instructions = module_.computations[computation].instructions;
     const std::optional<uint32_t> found = instruction_ids_[computation].find_packed_or_local(id);
     if (!found)
       return fail(error_at(ErrorKind::BadInput, instructions[user],
-                           fmt::format("its {} has id {}, which no instruction of computation {} has", role, id,
-                                       outline_.computations[computation].name)));
+                           fmt::format("its {} {} has id {}, which no instruction of computation {} has", role, number,
+                                       id, outline_.computations[computation].name)));
     if (*found >= user)
-      return fail(error_at(ErrorKind::BadInput, instructions[user],
-                           fmt::format("its {} {} does not come before it: the graph is cyclic or not in post order",
-                                       role, instructions[*found].name)));
+      return fail(
+          error_at(ErrorKind::BadInput, instructions[user],
+                   fmt::format("its {} {} ({}) does not come before it: the graph is cyclic or not in post order", role,
+                               number, instructions[*found].name)));
     return *found;
   }
 
@@ -130,12 +138,13 @@ class Reader {
     auto edge = chunk.references.control_edges.begin();
     return for_each_in(chunk, [&](size_t index, size_t computation, size_t local) -> Status {
       Instruction& instruction = module_.computations[computation].instructions[local];
-      for (InstructionIndex& operand : instruction.operands) {
-        SAPPER_TRY(operand, resolve(chunk.references.operand_ids[next++], "operand", computation, local));
+      for (size_t k = 0; k < instruction.operands.size(); ++k) {
+        const int64_t id = chunk.references.operand_ids[next++];
+        SAPPER_TRY(instruction.operands[k], resolve(id, "operand", k, computation, local));
       }
-      for (; edge != chunk.references.control_edges.end() && edge->first == index; ++edge) {
-        SAPPER_TRY([[maybe_unused]] const InstructionIndex predecessor,
-                   resolve(edge->second, "control predecessor", computation, local));
+      for (size_t k = 0; edge != chunk.references.control_edges.end() && edge->first == index; ++edge, ++k) {
+        const auto predecessor = resolve(edge->second, "control predecessor", k, computation, local);
+        if (!predecessor) return fail(predecessor.error());
       }
       return {};
     });
@@ -144,6 +153,8 @@ class Reader {
   Status finish_computation(size_t i) {
     const ComputationOutline& outline = outline_.computations[i];
     Computation& out = module_.computations[i];
+    if (!is_utf8(outline.name) || !is_utf8(outline.execution_thread))
+      return fail(ErrorKind::BadInput, "the name of computation {} is not UTF-8", i);
     out.name = outline.name;
     out.id = outline.id;
     out.is_fusion = outline.is_fusion;
@@ -195,6 +206,7 @@ class Reader {
   }
 
   Status finish_module() {
+    if (!is_utf8(outline_.name)) return fail(ErrorKind::BadInput, "the name of the module is not UTF-8");
     module_.name = outline_.name;
     module_.id = outline_.id;
     const std::optional<uint32_t> entry = computation_ids_.find(outline_.entry_id);

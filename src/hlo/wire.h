@@ -101,6 +101,9 @@ template <class Visit>
   return true;
 }
 
+// Strings on the wire must be UTF-8; other implementations refuse the message otherwise.
+[[nodiscard]] bool is_utf8(std::string_view text);
+
 [[nodiscard]] inline bool parse_message(std::string_view bytes, google::protobuf::MessageLite& message) {
   return bytes.size() <= INT_MAX && message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
