@@ -16,24 +16,24 @@ std::string class_names(uint8_t accepts) {
     if (!names.empty()) names += ", ";
     names += name;
   };
-  add(acceptsPred, "pred");
-  add(acceptsSigned, "signed integer");
-  add(acceptsUnsigned, "unsigned integer");
-  add(acceptsFloat, "floating-point");
-  add(acceptsComplex, "complex");
+  add(accepts::pred, "pred");
+  add(accepts::signed_integer, "signed integer");
+  add(accepts::unsigned_integer, "unsigned integer");
+  add(accepts::floating, "floating-point");
+  add(accepts::complex, "complex");
   return names;
 }
 
 uint8_t class_bit(ElementType type) {
   switch (element_class(type)) {
-    case ElementClass::None: return acceptsNothing;
-    case ElementClass::Pred: return acceptsPred;
-    case ElementClass::Signed: return acceptsSigned;
-    case ElementClass::Unsigned: return acceptsUnsigned;
-    case ElementClass::Float: return acceptsFloat;
-    case ElementClass::Complex: return acceptsComplex;
+    case ElementClass::None: return accepts::nothing;
+    case ElementClass::Pred: return accepts::pred;
+    case ElementClass::Signed: return accepts::signed_integer;
+    case ElementClass::Unsigned: return accepts::unsigned_integer;
+    case ElementClass::Float: return accepts::floating;
+    case ElementClass::Complex: return accepts::complex;
   }
-  return acceptsNothing;
+  return accepts::nothing;
 }
 
 // Operand i is an array of a class that the opcode takes.

@@ -9,21 +9,21 @@
 
 namespace sapper::hlo::verifier {
 
-// Classes of element types that an elementwise operation takes, to be or-ed.
-enum Accepts : uint8_t {
-  acceptsNothing = 0,
-  acceptsPred = 1,
-  acceptsSigned = 2,
-  acceptsUnsigned = 4,
-  acceptsFloat = 8,
-  acceptsComplex = 16,
-  acceptsInteger = acceptsSigned | acceptsUnsigned,
-  acceptsLogical = acceptsPred | acceptsInteger,
-  acceptsReal = acceptsInteger | acceptsFloat,
-  acceptsContinuous = acceptsFloat | acceptsComplex,
-  acceptsNumber = acceptsReal | acceptsComplex,
-  acceptsAll = acceptsPred | acceptsNumber,
-};
+// Classes of element types that an elementwise operation takes: one bit each.
+namespace accepts {
+constexpr uint8_t nothing = 0;
+constexpr uint8_t pred = 1;
+constexpr uint8_t signed_integer = 2;
+constexpr uint8_t unsigned_integer = 4;
+constexpr uint8_t floating = 8;
+constexpr uint8_t complex = 16;
+constexpr uint8_t integer = signed_integer | unsigned_integer;
+constexpr uint8_t logical = pred | integer;
+constexpr uint8_t real = integer | floating;
+constexpr uint8_t continuous = floating | complex;
+constexpr uint8_t number = real | complex;
+constexpr uint8_t all = pred | number;
+}  // namespace accepts
 
 // How the stated shape may differ from the inferred one.
 enum class Agreement : uint8_t {
@@ -46,7 +46,7 @@ struct OpcodeRule {
   Count called = {};
   Rule infer = nullptr;
   Agreement agreement = Agreement::IgnoringPrecision;
-  uint8_t accepts = acceptsNothing;  // elementwise operations: Accepts of every operand
+  uint8_t accepts = accepts::nothing;  // of every operand of an elementwise operation
 };
 
 [[nodiscard]] const OpcodeRule& rule_for(Opcode opcode);
