@@ -1,0 +1,100 @@
+// The walk: the guilty pass among fabricated stages.
+#include "check/walk.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hlo/text.h"
+
+namespace sapper::check {
+namespace {
+
+using hlo::ElementType;
+using hlo::Literal;
+using hlo::Shape;
+
+std::string module_of(const std::string& body) { return "HloModule m\nENTRY e {\n" + body + "\n}\n"; }
+
+const std::string exp_div = module_of(R"(
+  a = f32[3] parameter(0)
+  b = f32[3] parameter(1)
+  ea = f32[3] exponential(a)
+  eb = f32[3] exponential(b)
+  ROOT r = f32[3] divide(ea, eb))");
+const std::string exp_sub = module_of(R"(
+  a = f32[3] parameter(0)
+  b = f32[3] parameter(1)
+  s = f32[3] subtract(a, b)
+  ROOT r = f32[3] exponential(s))");
+const std::string exp_add = module_of(R"(
+  a = f32[3] parameter(0)
+  b = f32[3] parameter(1)
+  s = f32[3] add(a, b)
+  ROOT r = f32[3] exponential(s))");
+
+target::HloStage stage(int index, const std::string& pass, const std::string& text) { return {index, "p", pass, text}; }
+
+Literal values(std::vector<double> elements) {
+  Literal literal(Shape::array(ElementType::F32, {static_cast<int64_t>(elements.size())}));
+  for (size_t i = 0; i < elements.size(); ++i) literal.set_real(static_cast<int64_t>(i), elements[i]);
+  return literal;
+}
+
+Walk walk(const std::vector<target::HloStage>& stages, const std::vector<Literal>& arguments, bool strict = false) {
+  const auto module = hlo::parse_text(stages[0].module);
+  EXPECT_TRUE(module.has_value()) << (module ? "" : module.error().describe());
+  Judge judge(*module, arguments, {}, std::nullopt, strict);
+  EXPECT_TRUE(judge.prepare().has_value());
+  return walk_stages(judge, stages, strict, true);
+}
+
+TEST(Walk, NamesTheFirstStageThatMeansSomethingElse) {
+  const Walk result = walk(
+      {stage(0, "input", exp_div), stage(1, "dce", exp_div), stage(2, "broken", exp_add), stage(3, "cse", exp_add)},
+      {values({1, 2, 3}), values({1, 1, 1})});
+  ASSERT_TRUE(result.guilty.has_value());
+  EXPECT_EQ(result.guilty->pass, "broken");
+  EXPECT_EQ(result.guilty->after, "");
+  EXPECT_EQ(result.verdict, Verdict::Mismatch);
+  EXPECT_FALSE(result.stages[1].changed);
+  EXPECT_EQ(result.stages[3].verdict, Verdict::Mismatch);
+}
+
+TEST(Walk, RealAlgebraIsPolicyAndTheWalkGoesOnFromIt) {
+  // exp(100) overflows f32, exp(100 - 99) does not.
+  const std::vector<Literal> arguments{values({100, 2, 3}), values({99, 1, 1})};
+  const std::vector<target::HloStage> stages{stage(0, "input", exp_div), stage(1, "algsimp", exp_sub),
+                                             stage(2, "cse", exp_sub)};
+  const Walk allowed = walk(stages, arguments);
+  EXPECT_EQ(allowed.verdict, Verdict::Policy);
+  EXPECT_FALSE(allowed.guilty.has_value());
+  EXPECT_EQ(allowed.stages[1].verdict, Verdict::Policy);
+  EXPECT_EQ(allowed.stages[2].verdict, Verdict::Agree);
+  EXPECT_EQ(walk(stages, arguments, true).guilty->pass, "algsimp");
+
+  const Walk hidden = walk({stages[0], stages[1], stage(2, "broken", exp_add)}, arguments);
+  ASSERT_TRUE(hidden.guilty.has_value());
+  EXPECT_EQ(hidden.guilty->pass, "broken");
+}
+
+TEST(Walk, OnlyPassesThatMayRewriteFloatsAreExcused) {
+  const std::vector<Literal> arguments{values({100, 2, 3}), values({99, 1, 1})};
+  const Walk result = walk({stage(0, "input", exp_div), stage(1, "layout-assignment", exp_sub)}, arguments);
+  ASSERT_TRUE(result.guilty.has_value());
+  EXPECT_EQ(result.guilty->pass, "layout-assignment");
+}
+
+TEST(Walk, StagesThatCannotBeJudgedLeaveDoubtAboutThePass) {
+  const Walk result =
+      walk({stage(0, "input", exp_div), stage(1, "odd", "HloModule m\nENTRY e { ROOT r = f32[3] frobnicate() }"),
+            stage(2, "broken", exp_add)},
+           {values({1, 2, 3}), values({1, 1, 1})});
+  EXPECT_EQ(result.stages[1].verdict, Verdict::Undetermined);
+  ASSERT_TRUE(result.guilty.has_value());
+  EXPECT_EQ(result.guilty->pass, "broken");
+  EXPECT_EQ(result.guilty->after, "input");
+}
+
+}  // namespace
+}  // namespace sapper::check
