@@ -1,0 +1,126 @@
+// The binary as people run it: exit codes, what is on stdout and stderr, and that bad input is told, not suffered.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+
+namespace sapper::cli {
+namespace {
+
+struct Outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+class Cli : public ::testing::Test {
+ protected:
+  std::string folder = testing::TempDir() + fmt::format("cli_test_{}", getpid());
+  Cli() { std::filesystem::create_directories(folder); }
+  ~Cli() override { std::filesystem::remove_all(folder); }
+
+  Outcome run(const std::string& arguments) const {
+    const std::string err_path = folder + "/stderr";
+    const std::string command = fmt::format("{} {} 2>{}", SAPPER_BINARY, arguments, err_path);
+    FILE* const pipe = popen(command.c_str(), "r");
+    Outcome outcome;
+    std::array<char, 4096> buffer{};
+    for (size_t got = 0; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+      outcome.out.append(buffer.data(), got);
+    const int status = pclose(pipe);
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    outcome.err = read_file(err_path).value_or("");
+    return outcome;
+  }
+
+  std::string write(const std::string& name, const std::string& bytes) const {
+    EXPECT_TRUE(write_file(folder + "/" + name, bytes).has_value());
+    return folder + "/" + name;
+  }
+};
+
+const std::string add = "HloModule add\nENTRY e {\n  x = f32[3] parameter(0)\n  ROOT y = f32[3] add(x, x)\n}\n";
+
+TEST_F(Cli, HelpHasAnExampleForEveryCommand) {
+  for (const std::string command : {"check", "eval", "show", "stages", "targets", "doctor"}) {
+    const Outcome help = run(command + " --help");
+    EXPECT_EQ(help.code, 0) << command;
+    EXPECT_NE(help.out.find("Example: sapper " + command), std::string::npos) << command << help.out;
+  }
+  EXPECT_EQ(run("--version").out, "sapper 0.1.0\n");
+}
+
+TEST_F(Cli, BadUsageIsTwo) {
+  EXPECT_EQ(run("").code, 2);
+  EXPECT_EQ(run("frobnicate").code, 2);
+  EXPECT_EQ(run("check").code, 2);
+  EXPECT_EQ(run("check x.hlo --on cpu").code, 2);
+  const Outcome target = run("check " + write("a.hlo", add) + " --on tpu:v99");
+  EXPECT_EQ(target.code, 2);
+  EXPECT_NE(target.err.find("v5e"), std::string::npos) << "the error lists what exists: " << target.err;
+  EXPECT_EQ(run("check " + folder + "/a.hlo --on cpu --tolerance abs=x").code, 2);
+}
+
+TEST_F(Cli, BadModulesAreTwoAndNameThePlace) {
+  const Outcome garbage = run("show " + write("garbage.hlo", "\x01\x02 this is no module"));
+  EXPECT_EQ(garbage.code, 2);
+  EXPECT_NE(garbage.err.find("garbage.hlo"), std::string::npos) << garbage.err;
+  const Outcome opcode = run("eval " + write("op.hlo", "HloModule m\nENTRY e {\n  ROOT y = f32[3] frobnicate()\n}\n"));
+  EXPECT_EQ(opcode.code, 2);
+  EXPECT_NE(opcode.err.find("op.hlo:3:"), std::string::npos) << opcode.err;
+  const Outcome shape =
+      run("eval " +
+          write("shape.hlo", "HloModule m\nENTRY e {\n  x = f32[3] parameter(0)\n  ROOT y = f32[4] add(x, x)\n}\n"));
+  EXPECT_EQ(shape.code, 2);
+  EXPECT_NE(shape.err.find("shape.hlo:4:"), std::string::npos) << shape.err;
+  const Outcome operands =
+      run("eval " + write("n.hlo", "HloModule m\nENTRY e {\n  x = f32[3] parameter(0)\n  ROOT y = f32[3] add(x)\n}\n"));
+  EXPECT_EQ(operands.code, 2);
+  EXPECT_EQ(run("eval " + write("empty.hlo", "")).code, 2);
+}
+
+TEST_F(Cli, HugeShapesAreUndeterminedNotACrash) {
+  const std::string path = write("huge.hlo",
+                                 "HloModule m\nENTRY e {\n  x = f32[] parameter(0)\n  y = f32[1000000000,1000] "
+                                 "broadcast(x), dimensions={}\n  ROOT z = f32[1000000000,1000] negate(y)\n}\n");
+  const Outcome outcome = run("eval " + path);
+  EXPECT_EQ(outcome.code, 3) << outcome.err;
+  EXPECT_NE(outcome.err.find("bytes"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Cli, EvalWritesWhatItComputes) {
+  const std::string path = write("a.hlo", add);
+  const Outcome json = run("eval " + path + " --output " + folder + "/out.npz --json");
+  EXPECT_EQ(json.code, 0) << json.err;
+  const auto object = nlohmann::json::parse(json.out);
+  EXPECT_EQ(object["outputs"][0]["shape"], "f32[3]");
+  EXPECT_TRUE(std::filesystem::exists(folder + "/out.npz"));
+  const Outcome missing = run("eval " + path + " --inputs " + folder + "/none.npz");
+  EXPECT_EQ(missing.code, 2);
+}
+
+TEST_F(Cli, ShowCountsAndConverts) {
+  const std::string path = write("a.hlo", add);
+  const auto object = nlohmann::json::parse(run("show " + path + " --json").out);
+  EXPECT_EQ(object["instructions"], 2);
+  EXPECT_EQ(object["opcodes"]["add"], 1);
+  const std::string again = write("b.hlo", run("show " + path + " --text").out);
+  EXPECT_EQ(nlohmann::json::parse(run("show " + again + " --json").out)["fingerprint"], object["fingerprint"]);
+  EXPECT_EQ(run("show " + path + " --dot").out.substr(0, 7), "digraph");
+}
+
+TEST_F(Cli, AMissingPluginIsBadInputThatSaysWhatToDo) {
+  const std::string path = write("a.hlo", add);
+  const Outcome missing = run("check " + path + " --on cpu --json");
+  if (missing.code == 0) GTEST_SKIP() << "the plugin is there; its absence is tested in tests/target";
+  EXPECT_EQ(missing.code, 2);
+}
+
+}  // namespace
+}  // namespace sapper::cli

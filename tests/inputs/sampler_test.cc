@@ -1,0 +1,126 @@
+// Sampled inputs: deterministic, suited to the type, indices inside what they index.
+#include "inputs/sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "hlo/text.h"
+#include "inputs/index_roles.h"
+
+namespace sapper::inputs {
+namespace {
+
+using hlo::Literal;
+using hlo::Module;
+
+Module parse(const std::string& text) {
+  auto module = hlo::parse_text(text);
+  EXPECT_TRUE(module.has_value()) << (module ? "" : module.error().describe());
+  return *std::move(module);
+}
+
+std::vector<Literal> sampled(const Module& module, uint64_t seed) {
+  return *sample(module, hlo::fingerprint(module), seed);
+}
+
+constexpr const char* gather_text = R"(
+HloModule m
+ENTRY e {
+  table = f32[1000,8] parameter(0)
+  raw = s32[64] parameter(1)
+  zero = s32[] constant(0)
+  zeros = s32[64] broadcast(zero), dimensions={}
+  negative = pred[64] compare(raw, zeros), direction=LT
+  n = s32[] constant(1000)
+  ns = s32[64] broadcast(n), dimensions={}
+  wrapped = s32[64] add(raw, ns)
+  index = s32[64] select(negative, wrapped, raw)
+  indices = s32[64,1] reshape(index)
+  ROOT rows = f32[64,8] gather(table, indices), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}
+})";
+
+TEST(Sampler, SameSeedSameBytesOtherSeedOtherBytes) {
+  const Module module = parse(gather_text);
+  EXPECT_EQ(sampled(module, 1)[0], sampled(module, 1)[0]);
+  EXPECT_FALSE(sampled(module, 1)[0] == sampled(module, 2)[0]);
+}
+
+TEST(Sampler, IndicesStayInsideAndReachTheEdges) {
+  const Module module = parse(gather_text);
+  EXPECT_EQ(index_roles(module), (std::map<int64_t, int64_t>{{1, 999}}));
+  std::set<int64_t> seen;
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    const Literal indices = sampled(module, seed)[1];
+    for (int64_t i = 0; i < 64; ++i) seen.insert(indices.integer_at(i));
+  }
+  EXPECT_EQ(*seen.begin(), 0);
+  EXPECT_EQ(*seen.rbegin(), 999);
+}
+
+TEST(Sampler, IndicesAreTracedThroughLoopsAndFusions) {
+  const Module module = parse(R"(
+HloModule m
+slice_body {
+  p = f32[16] parameter(0)
+  i = s32[] parameter(1)
+  ROOT s = f32[4] dynamic-slice(p, i), dynamic_slice_sizes={4}
+}
+cond {
+  state = (s32[], f32[16], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  n = s32[] constant(3)
+  ROOT less = pred[] compare(i, n), direction=LT
+}
+body {
+  state = (s32[], f32[16], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  x = f32[16] get-tuple-element(state), index=1
+  part = f32[4] fusion(x, i), kind=kLoop, calls=slice_body
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  ROOT t = (s32[], f32[16], f32[4]) tuple(next, x, part)
+}
+ENTRY e {
+  i = s32[] parameter(0)
+  x = f32[16] parameter(1)
+  y = f32[4] parameter(2)
+  t = (s32[], f32[16], f32[4]) tuple(i, x, y)
+  w = (s32[], f32[16], f32[4]) while(t), condition=cond, body=body
+  ROOT r = f32[4] get-tuple-element(w), index=2
+})");
+  EXPECT_EQ(index_roles(module), (std::map<int64_t, int64_t>{{0, 12}}));
+}
+
+TEST(Sampler, FloatsAreFiniteDistinctAndOfBothSigns) {
+  const Module module = parse("HloModule m\nENTRY e { ROOT x = f32[4096] parameter(0) }");
+  const Literal x = sampled(module, 0)[0];
+  std::set<double> seen;
+  int negative = 0;
+  for (int64_t i = 0; i < 4096; ++i) {
+    const double value = x.real_at(i);
+    ASSERT_TRUE(std::isfinite(value) && value != 0);
+    negative += value < 0 ? 1 : 0;
+    seen.insert(value);
+  }
+  EXPECT_GT(seen.size(), 4080U);
+  EXPECT_GT(negative, 1800);
+  EXPECT_LT(negative, 2300);
+}
+
+TEST(Sampler, EveryTypeIsSampledAndHugeParametersAreRefused) {
+  for (int i = 1; i < 34; ++i) {
+    const auto type = static_cast<hlo::ElementType>(i);
+    if (!hlo::is_array_type(type)) continue;
+    const Module module = parse(fmt::format("HloModule m\nENTRY e {{ ROOT x = {}[8] parameter(0) }}", to_string(type)));
+    EXPECT_EQ(sampled(module, 0)[0].element_count(), 8);
+  }
+  const Module huge = parse("HloModule m\nENTRY e { ROOT x = f32[1000000,1000000] parameter(0) }");
+  const auto refused = sample(huge, hlo::fingerprint(huge), 0);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, ErrorKind::Resource);
+}
+
+}  // namespace
+}  // namespace sapper::inputs
