@@ -113,7 +113,7 @@ class Check {
 
   // The device's result against the reference; fills the outputs of the report.
   Judgement judge_device(Judge& judge, const Literal& output, Report& one) {
-    Judgement judgement = judge.judge(output);
+    Judgement judgement = judge.judge(output, Origin::Device);
     one.verdict = judgement.verdict;
     one.reason = judgement.reason;
     one.outputs = judgement.outputs;
@@ -181,7 +181,7 @@ class Check {
 
   // Every program of the chain is right so far; what the device computed is the last stage.
   void judge_native(Judge& judge, const Literal& output, int index, Report& one) {
-    Judgement judgement = judge.judge(output);
+    Judgement judgement = judge.judge(output, Origin::Device);
     StageReport native;
     native.index = index;
     native.level = "native";

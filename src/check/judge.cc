@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "check/contract.h"
 #include "check/litmus.h"
 
 namespace sapper::check {
@@ -54,7 +55,7 @@ Status Judge::prepare() {
   return {};
 }
 
-Judgement Judge::judge(const Literal& got) {
+Judgement Judge::judge(const Literal& got, Origin origin) {
   const std::vector<Literal> expected = hlo::leaves(reference_);
   const std::vector<Literal> actual = hlo::leaves(got);
   if (expected.size() != actual.size())
@@ -66,7 +67,7 @@ Judgement Judge::judge(const Literal& got) {
   Judgement judgement;
   for (size_t leaf = 0; leaf < expected.size(); ++leaf) {
     if (!expected[leaf].shape().is_array()) continue;
-    OutputReport output = judge_leaf(leaf, actual[leaf], expected[leaf]);
+    OutputReport output = judge_leaf(leaf, actual[leaf], expected[leaf], origin);
     output.name = names[leaf];
     output.shape = expected[leaf].shape().to_text();
     if (severity(output.verdict) > severity(judgement.verdict)) {
@@ -78,7 +79,7 @@ Judgement Judge::judge(const Literal& got) {
   return judgement;
 }
 
-OutputReport Judge::judge_leaf(size_t leaf, const Literal& got, const Literal& expected) {
+OutputReport Judge::judge_leaf(size_t leaf, const Literal& got, const Literal& expected, Origin origin) {
   OutputReport report;
   if (!got.shape().same_dimensions(expected.shape()) || got.shape().element_type() != expected.shape().element_type()) {
     report.verdict = Verdict::Undetermined;
@@ -92,18 +93,10 @@ OutputReport Judge::judge_leaf(size_t leaf, const Literal& got, const Literal& e
   report.verdict = Verdict::Mismatch;
   if (tolerance_) return report;
 
-  if (!strict_) {
-    if (report.difference.flushed == report.difference.mismatches) {
-      report.verdict = Verdict::Policy;
-      report.reason = "subnormal results are flushed to zero";
-      return report;
-    }
-    if (const Literal* const excess = excess_leaf(leaf);
-        excess != nullptr && numerics::compare(got, *excess, excess_tolerances_[leaf].tolerance).mismatches == 0) {
-      report.verdict = Verdict::Policy;
-      report.reason = "roundings to a narrow float type are left out (excess precision)";
-      return report;
-    }
+  if (auto policy = strict_ ? std::nullopt : allowing_policy(leaf, got, report.difference, origin)) {
+    report.verdict = Verdict::Policy;
+    report.reason = *std::move(policy);
+    return report;
   }
   if (!open_meaning_) open_meaning_ = open_meaning(module_).value_or("");
   const std::string doubt =
@@ -116,7 +109,17 @@ OutputReport Judge::judge_leaf(size_t leaf, const Literal& got, const Literal& e
   return report;
 }
 
-const Literal* Judge::excess_leaf(size_t leaf) {
+std::optional<std::string> Judge::allowing_policy(size_t leaf, const Literal& got,
+                                                  const numerics::Difference& difference, Origin origin) {
+  if (difference.flushed == difference.mismatches) return "subnormal results are flushed to zero";
+  if (agrees_with_excess_precision(leaf, got))
+    return "roundings to a narrow float type are left out (excess precision)";
+  if (origin == Origin::Device && agrees_contracted(leaf, got))
+    return "multiply-adds are contracted: products are not rounded";
+  return std::nullopt;
+}
+
+bool Judge::agrees_with_excess_precision(size_t leaf, const Literal& got) {
   if (!excess_) {
     excess_.emplace();
     if (has_narrow_floats(module_)) {
@@ -126,7 +129,31 @@ const Literal* Judge::excess_leaf(size_t leaf) {
       excess_tolerances_ = numerics::derive_tolerances(module_, true);
     }
   }
-  return leaf < excess_->size() ? &(*excess_)[leaf] : nullptr;
+  return leaf < excess_->size() &&
+         numerics::compare(got, (*excess_)[leaf], excess_tolerances_[leaf].tolerance).mismatches == 0;
+}
+
+bool Judge::agrees_contracted(size_t leaf, const Literal& got) {
+  if (got.shape().element_type() != ElementType::F32) return false;
+  if (!contracted_) {
+    contracted_.emplace();
+    for (const Contract which : {Contract::Left, Contract::Right}) {
+      const Module contracted = contract_products(module_, which);
+      if (const auto value = eval::evaluate(contracted, arguments_, evaluation_))
+        contracted_->push_back(hlo::leaves(*value));
+    }
+  }
+  // A compiler may contract here and not there: an element is fine when one of the programs explains it.
+  const std::vector<Literal> expected = hlo::leaves(reference_);
+  Literal explained = got;
+  for (const std::vector<Literal>& variant : *contracted_) {
+    for (int64_t i = 0; i < got.element_count(); ++i) {
+      const double value = variant[leaf].real_at(i);
+      if (numerics::ulp_distance(ElementType::F32, got.real_at(i), value) <= 1)
+        explained.set_real(i, expected[leaf].real_at(i));
+    }
+  }
+  return numerics::compare(explained, expected[leaf], tolerances_[leaf].tolerance).mismatches == 0;
 }
 
 }  // namespace sapper::check

@@ -28,6 +28,9 @@ struct Judgement {
   std::vector<OutputReport> outputs;
 };
 
+// Where a value comes from: a program that the evaluator ran, or a device, which may also contract multiply-adds.
+enum class Origin { Evaluator, Device };
+
 class Judge {
  public:
   // `module` and `arguments` must outlive the judge. `tolerance` replaces the derived ones; `strict` forbids every
@@ -39,7 +42,7 @@ class Judge {
   [[nodiscard]] Status prepare();
 
   // `got` against the reference.
-  [[nodiscard]] Judgement judge(const hlo::Literal& got);
+  [[nodiscard]] Judgement judge(const hlo::Literal& got, Origin origin = Origin::Evaluator);
 
   // From here on `value` is the reference: what a stage computes after a difference that policy allows.
   void accept(hlo::Literal value) { reference_ = std::move(value); }
@@ -49,8 +52,11 @@ class Judge {
   [[nodiscard]] const std::vector<hlo::Literal>& arguments() const { return arguments_; }
 
  private:
-  OutputReport judge_leaf(size_t leaf, const hlo::Literal& got, const hlo::Literal& expected);
-  const hlo::Literal* excess_leaf(size_t leaf);
+  OutputReport judge_leaf(size_t leaf, const hlo::Literal& got, const hlo::Literal& expected, Origin origin);
+  std::optional<std::string> allowing_policy(size_t leaf, const hlo::Literal& got,
+                                             const numerics::Difference& difference, Origin origin);
+  bool agrees_with_excess_precision(size_t leaf, const hlo::Literal& got);
+  bool agrees_contracted(size_t leaf, const hlo::Literal& got);
 
   const hlo::Module& module_;
   const std::vector<hlo::Literal>& arguments_;
@@ -60,7 +66,10 @@ class Judge {
   hlo::Literal reference_;
   std::vector<numerics::OutputTolerance> tolerances_;
   std::vector<numerics::OutputTolerance> excess_tolerances_;
-  std::optional<std::vector<hlo::Literal>> excess_;  // leaves under excess precision; empty when that failed
+  // Leaves of the reference under excess precision, and with products contracted left and right; evaluated when first
+  // needed, empty when there is nothing to evaluate or that failed.
+  std::optional<std::vector<hlo::Literal>> excess_;
+  std::optional<std::vector<std::vector<hlo::Literal>>> contracted_;
   std::optional<std::string> open_meaning_;
 };
 

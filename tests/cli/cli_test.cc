@@ -25,9 +25,9 @@ class Cli : public ::testing::Test {
   Cli() { std::filesystem::create_directories(folder); }
   ~Cli() override { std::filesystem::remove_all(folder); }
 
-  Outcome run(const std::string& arguments) const {
+  Outcome run(const std::string& arguments, const std::string& environment = "") const {
     const std::string err_path = folder + "/stderr";
-    const std::string command = fmt::format("{} {} 2>{}", SAPPER_BINARY, arguments, err_path);
+    const std::string command = fmt::format("{} {} {} 2>{}", environment, SAPPER_BINARY, arguments, err_path);
     FILE* const pipe = popen(command.c_str(), "r");
     Outcome outcome;
     std::array<char, 4096> buffer{};
@@ -115,11 +115,14 @@ TEST_F(Cli, ShowCountsAndConverts) {
   EXPECT_EQ(run("show " + path + " --dot").out.substr(0, 7), "digraph");
 }
 
-TEST_F(Cli, AMissingPluginIsBadInputThatSaysWhatToDo) {
+TEST_F(Cli, AMissingPluginOrOneThatIsNoneIsToldWithItsPath) {
   const std::string path = write("a.hlo", add);
-  const Outcome missing = run("check " + path + " --on cpu --json");
-  if (missing.code == 0) GTEST_SKIP() << "the plugin is there; its absence is tested in tests/target";
-  EXPECT_EQ(missing.code, 2);
+  const Outcome missing = run("check " + path + " --on cpu", "SAPPER_PLUGIN_CPU=/no/such/plugin.so");
+  EXPECT_EQ(missing.code, 2) << missing.out << missing.err;
+  EXPECT_NE((missing.out + missing.err).find("/no/such/plugin.so"), std::string::npos) << missing.out << missing.err;
+  const Outcome other = run("check " + path + " --on cpu", "SAPPER_PLUGIN_CPU=" + write("x.so", "this is no library"));
+  EXPECT_EQ(other.code, 2) << other.out << other.err;
+  EXPECT_NE((other.out + other.err).find("x.so"), std::string::npos) << other.out << other.err;
 }
 
 }  // namespace
