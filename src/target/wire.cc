@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "target/process.h"
+
 namespace sapper::target {
 namespace {
 
@@ -103,16 +105,16 @@ Result<std::vector<hlo::Literal>> Connection::receive_arrays(
     const google::protobuf::RepeatedPtrField<proto::WorkerArray>& shapes) const {
   std::vector<hlo::Literal> arrays;
   for (const proto::WorkerArray& array : shapes) {
+    if (array.element_type() < 0 || array.element_type() > static_cast<int>(hlo::ElementType::Buffer)) return garbage();
     const auto type = static_cast<hlo::ElementType>(array.element_type());
     if (type == hlo::ElementType::Token) {
       arrays.emplace_back(hlo::Shape::token());
       continue;
     }
-    const bool plausible =
-        hlo::is_array_type(type) && std::ranges::all_of(array.dimensions(), [](int64_t d) { return d >= 0; });
-    if (!plausible) return garbage();
+    if (!hlo::is_array_type(type) || std::ranges::any_of(array.dimensions(), [](int64_t d) { return d < 0; }))
+      return garbage();
     const auto shape = hlo::Shape::array(type, {array.dimensions().begin(), array.dimensions().end()});
-    if (shape.host_byte_size() == INT64_MAX) return garbage();
+    if (shape.host_byte_size() > physical_memory_bytes()) return garbage();
     hlo::Literal literal = hlo::Literal::uninitialized(shape);
     SAPPER_CHECKED(receive_bytes(literal.mutable_bytes()));
     arrays.push_back(std::move(literal));

@@ -45,7 +45,7 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const WorkerStart& s
   SAPPER_TRY(auto pipe, pipe_pair());
   SAPPER_TRY(const pid_t pid,
              spawn({{start.program, "worker", std::to_string(worker_socket)},
-                    start.environment,
+                    environment,
                     {{pipe.second.get(), 1}, {pipe.second.get(), 2}, {sockets.second.get(), worker_socket}}}));
   std::unique_ptr<WorkerProcess> worker(
       new WorkerProcess(pid, std::move(sockets.first), WorkerLog(std::move(pipe.first))));
