@@ -19,8 +19,8 @@ namespace sapper::target {
 using OptionValue = std::variant<bool, int64_t, double, std::string>;
 
 struct Configuration {
-  std::map<std::string, OptionValue> options{};  // debug options by name without dashes: xla_allow_excess_precision
-  std::string init_flags{};                      // LIBTPU_INIT_ARGS (tpu) or XLA_FLAGS (cpu), read at worker start
+  std::map<std::string, OptionValue> options;  // debug options by name without dashes: xla_allow_excess_precision
+  std::string init_flags;                      // LIBTPU_INIT_ARGS (tpu) or XLA_FLAGS (cpu), read at worker start
 };
 
 // "k=v" as the command line gives it: true/false, integer, real, else string.
@@ -28,11 +28,11 @@ struct Configuration {
 [[nodiscard]] std::string to_string(const OptionValue& value);
 
 struct CompileRequest {
-  std::string module{};  // serialized HloModuleProto
-  Configuration configuration{};
+  std::string module;  // serialized HloModuleProto
+  Configuration configuration;
   bool dump_passes = false;                              // also return the HLO after each pass
   bool run_backend_only = false;                         // the module is already optimized
-  std::optional<std::vector<hlo::Literal>> arguments{};  // also execute (targets with a device)
+  std::optional<std::vector<hlo::Literal>> arguments;  // also execute (targets with a device)
 };
 
 // The HLO of one computation module at one point of the pipeline, in pipeline order.
@@ -56,7 +56,7 @@ struct PoolOptions {
   int workers = 0;               // 0: one a core
   double compile_seconds = 300;  // time limit of one request
   int64_t memory_bytes = 0;      // address-space growth limit of a worker; 0: three quarters of physical memory
-  std::string worker_program{};  // path of the sapper binary; empty: this process's own
+  std::string worker_program;  // path of the sapper binary; empty: this process's own
 };
 
 struct PluginInfo {

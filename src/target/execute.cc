@@ -1,6 +1,7 @@
 // Running what was compiled: literals to device buffers, execution, and back.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "target/pjrt.h"
 #include "target/pjrt_args.h"
@@ -116,6 +117,18 @@ Result<Shape> Buffer::shape() const {
   return Shape::array(type->ours, {dimensions.dims, dimensions.dims + dimensions.num_dims});
 }
 
+// A literal holds sub-byte elements a byte each, extended; what XLA leaves in the upper bits is not defined.
+void extend_narrow_elements(Literal& literal) {
+  const ElementType type = literal.shape().element_type();
+  const int unused = 8 - hlo::bit_width(type);
+  if (unused <= 0) return;
+  const bool is_signed = hlo::element_class(type) == hlo::ElementClass::Signed;
+  for (std::byte& element : literal.mutable_bytes()) {
+    const auto high = static_cast<uint8_t>(std::to_integer<unsigned>(element) << unused);
+    element = static_cast<std::byte>(is_signed ? static_cast<int8_t>(high) >> unused : high >> unused);
+  }
+}
+
 Result<Literal> Buffer::to_literal() const {
   SAPPER_TRY(const Shape shape, this->shape());
   if (shape.is_token()) return Literal(shape);
@@ -138,6 +151,7 @@ Result<Literal> Buffer::to_literal() const {
   args.dst = literal.mutable_bytes().data();
   SAPPER_CHECKED(plugin_->check(plugin_->api().PJRT_Buffer_ToHostBuffer(&args)));
   SAPPER_CHECKED(plugin_->await(args.event));
+  extend_narrow_elements(literal);
   return literal;
 }
 

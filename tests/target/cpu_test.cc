@@ -37,38 +37,52 @@ TEST_P(Cpu, SaysWhatItIs) {
   EXPECT_THAT(info->platform_version, HasSubstr("cpu"));
 }
 
+// One module that doubles a value of each type.
 TEST_P(Cpu, RunsEveryElementType) {
-  for (const ElementType type : {ElementType::S2,         ElementType::S4,
-                                 ElementType::S8,         ElementType::S16,
-                                 ElementType::S32,        ElementType::S64,
-                                 ElementType::U2,         ElementType::U4,
-                                 ElementType::U8,         ElementType::U16,
-                                 ElementType::U32,        ElementType::U64,
-                                 ElementType::F16,        ElementType::BF16,
-                                 ElementType::F32,        ElementType::F64,
-                                 ElementType::C64,        ElementType::C128,
-                                 ElementType::F8E5M2,     ElementType::F8E4M3FN,
-                                 ElementType::F8E4M3,     ElementType::F8E4M3B11FNUZ,
-                                 ElementType::F8E5M2FNUZ, ElementType::F8E4M3FNUZ,
-                                 ElementType::F8E3M4,     ElementType::F4E2M1FN,
-                                 ElementType::F8E8M0FNU}) {
+  const ElementType types[] = {ElementType::S2,         ElementType::S4,
+                               ElementType::S8,         ElementType::S16,
+                               ElementType::S32,        ElementType::S64,
+                               ElementType::U2,         ElementType::U4,
+                               ElementType::U8,         ElementType::U16,
+                               ElementType::U32,        ElementType::U64,
+                               ElementType::F16,        ElementType::BF16,
+                               ElementType::F32,        ElementType::F64,
+                               ElementType::C64,        ElementType::C128,
+                               ElementType::F8E5M2,     ElementType::F8E4M3FN,
+                               ElementType::F8E4M3,     ElementType::F8E4M3B11FNUZ,
+                               ElementType::F8E5M2FNUZ, ElementType::F8E4M3FNUZ,
+                               ElementType::F8E3M4,     ElementType::F4E2M1FN,
+                               ElementType::F8E8M0FNU};
+  Builder b;
+  std::vector<Shape> shapes;
+  std::vector<hlo::InstructionIndex> doubled;
+  std::vector<Literal> arguments;
+  std::vector<Literal> expected;
+  for (const ElementType type : types) {
     const Shape shape = Shape::array(type, {2, 1});
     Literal x(shape);
-    Literal expected(shape);
+    Literal twice(shape);
     if (hlo::is_integer(type)) {
       x.set_integer(0, -1);
-      expected.set_integer(0, -2);
+      twice.set_integer(0, -2);
     } else {
       x.set_real(0, 2);
-      expected.set_real(0, 4);
+      twice.set_real(0, 4);
       x.set_real(1, 1);  // zero has no code in f8e8m0fnu
-      expected.set_real(1, 2);
+      twice.set_real(1, 2);
     }
-    const auto result = run(doubling(shape), {x});
-    ASSERT_TRUE(result) << hlo::to_string(type) << ": " << result.error().describe();
-    ASSERT_TRUE(result->output) << hlo::to_string(type);
-    EXPECT_TRUE(*result->output == expected) << hlo::to_string(type);
+    shapes.push_back(shape);
+    arguments.push_back(std::move(x));
+    expected.push_back(std::move(twice));
   }
+  for (const Shape& shape : shapes) b.parameter(shape);
+  for (hlo::InstructionIndex i = 0; i < shapes.size(); ++i) doubled.push_back(b.add(Opcode::Add, shapes[i], {i, i}));
+  b.add(Opcode::Tuple, Shape::tuple(shapes), doubled);
+  const auto result = run(b.build(), arguments);
+  ASSERT_OK(result);
+  ASSERT_EQ(result->output->elements().size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i)
+    EXPECT_TRUE(result->output->elements()[i] == expected[i]) << hlo::to_string(types[i]);
 }
 
 TEST_P(Cpu, RunsPredicates) {
