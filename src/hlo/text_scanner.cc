@@ -1,0 +1,305 @@
+#include "hlo/text_scanner.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <limits>
+
+#include "hlo/text_number.h"
+
+namespace sapper::hlo {
+namespace {
+
+// Nested computations, tuples and shapes: deep enough for any program, shallow enough for any stack.
+constexpr int max_depth = 200;
+
+enum CharacterClass : uint8_t { Other = 0, WordStart = 1, WordPart = 2 };
+
+constexpr std::array<uint8_t, 256> character_classes = [] {
+  std::array<uint8_t, 256> classes{};
+  for (int c = 'a'; c <= 'z'; ++c) classes[static_cast<size_t>(c)] = WordStart | WordPart;
+  for (int c = 'A'; c <= 'Z'; ++c) classes[static_cast<size_t>(c)] = WordStart | WordPart;
+  for (int c = '0'; c <= '9'; ++c) classes[static_cast<size_t>(c)] = WordPart;
+  classes['_'] = WordStart | WordPart;
+  classes['.'] = WordPart;
+  classes['-'] = WordPart;
+  return classes;
+}();
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+int hex_digit(char c) {
+  if (is_digit(c)) return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// The byte that the escape at `at` (just after the backslash) stands for; moves `at` past it.
+std::optional<char> unescape(const char*& at, const char* end) {
+  const char kind = *at++;
+  constexpr std::string_view letters = "abfnrtv\\'\"?";
+  constexpr std::string_view bytes = "\a\b\f\n\r\t\v\\'\"?";
+  if (const size_t i = letters.find(kind); i != std::string_view::npos) return bytes[i];
+  int value = 0;
+  const char* digits = at;
+  if (kind == 'x' || kind == 'X') {
+    while (at < end && hex_digit(*at) >= 0 && at - digits < 2) value = value * 16 + hex_digit(*at++);
+    return at == digits ? std::nullopt : std::optional(static_cast<char>(value));
+  }
+  --at;  // octal: the kind is its first digit
+  while (at < end && *at >= '0' && *at <= '7' && at - digits < 2) value = value * 8 + (*at++ - '0');
+  return at < digits || value > 255 ? std::nullopt : std::optional(static_cast<char>(value));
+}
+
+}  // namespace
+
+bool is_word_start(char c) { return (character_classes[static_cast<unsigned char>(c)] & WordStart) != 0; }
+bool is_word_part(char c) { return (character_classes[static_cast<unsigned char>(c)] & WordPart) != 0; }
+
+Scanner::Scanner(std::string_view text)
+    : begin_(text.data()), cursor_(text.data()), end_(text.data() + text.size()), line_begin_(text.data()) {
+  skip_blanks();
+}
+
+void Scanner::expected(std::string_view what) { fail(fmt::format("expected {}, found {}", what, found())); }
+
+void Scanner::fail_at(const char* where, std::string message) {
+  if (failed()) return;
+  const SourcePosition at = position_of(where);
+  error_ = Error{ErrorKind::BadInput, std::move(message), {"", at.line, at.column, ""}};
+  cursor_ = end_;
+}
+
+SourcePosition Scanner::position() const { return {line_, static_cast<int32_t>(cursor_ - line_begin_ + 1)}; }
+
+SourcePosition Scanner::position_of(const char* where) const {
+  const auto line = 1 + std::count(begin_, where, '\n');
+  const char* line_begin = where;
+  while (line_begin > begin_ && line_begin[-1] != '\n') --line_begin;
+  return {static_cast<int32_t>(line), static_cast<int32_t>(where - line_begin + 1)};
+}
+
+// The token at the cursor as a person would name it.
+std::string Scanner::found() const {
+  if (at_end()) return "the end of the text";
+  const char* past = cursor_ + 1;
+  if (*cursor_ == '%' || is_word_part(*cursor_)) past = word_end(past);
+  if (*cursor_ == '"' || *cursor_ == '\'') past = std::find(past, std::find(past, end_, '\n'), *cursor_) + 1;
+  past = std::min({past, end_, cursor_ + 60});
+  const auto byte = static_cast<unsigned char>(*cursor_);
+  if (byte < ' ' || byte > '~') return fmt::format("the byte 0x{:02x}", byte);
+  return fmt::format("'{}'", std::string_view(cursor_, static_cast<size_t>(past - cursor_)));
+}
+
+void Scanner::skip_more_blanks() {
+  for (; cursor_ < end_; ++cursor_) {
+    switch (*cursor_) {
+      case ' ':
+      case '\t':
+      case '\r': break;
+      case '\n':
+        ++line_;
+        line_begin_ = cursor_ + 1;
+        break;
+      case '/':
+        if (peek_second() != '/' && peek_second() != '*') return;
+        skip_comment();
+        if (failed()) return;
+        break;
+      default: return;
+    }
+  }
+}
+
+// Leaves the cursor on the last byte of the comment (before the line break of a // comment).
+void Scanner::skip_comment() {
+  if (peek_second() == '/') {
+    cursor_ = std::find(cursor_, end_, '\n') - 1;
+    return;
+  }
+  constexpr std::string_view close = "*/";
+  const char* past = std::search(cursor_ + 2, end_, close.begin(), close.end());
+  if (past == end_) return fail("this comment is not closed: expected */");
+  for (const char* c = cursor_; c < past; ++c) {
+    if (*c != '\n') continue;
+    ++line_;
+    line_begin_ = c + 1;
+  }
+  cursor_ = past + 1;
+}
+
+bool Scanner::accept(std::string_view token) {
+  if (remaining() < token.size() || std::memcmp(cursor_, token.data(), token.size()) != 0) return false;
+  skip_to(cursor_ + token.size());
+  return true;
+}
+
+bool Scanner::accept_word(std::string_view word) { return peek_word() == word && accept(word); }
+
+void Scanner::expect(char token, std::string_view where) {
+  if (!accept(token)) expected(fmt::format("'{}' {}", token, where));
+}
+
+void Scanner::expect(std::string_view token, std::string_view where) {
+  if (!accept(token)) expected(fmt::format("'{}' {}", token, where));
+}
+
+const char* Scanner::word_end(const char* from) const {
+  while (from < end_ && is_word_part(*from)) ++from;
+  return from;
+}
+
+std::string_view Scanner::peek_word() const {
+  if (at_end() || !is_word_start(*cursor_)) return {};
+  return {cursor_, static_cast<size_t>(word_end(cursor_ + 1) - cursor_)};
+}
+
+std::string_view Scanner::word(std::string_view what) {
+  const std::string_view word = peek_word();
+  if (word.empty()) {
+    expected(what);
+  } else {
+    skip_to(word.data() + word.size());
+  }
+  return word;
+}
+
+std::string_view Scanner::name(std::string_view what) {
+  const bool percent = peek() == '%';
+  const char* start = cursor_ + (percent ? 1 : 0);
+  if (start >= end_ || !is_word_start(*start)) {
+    expected(what);
+    return {};
+  }
+  const char* past = word_end(start + 1);
+  skip_to(past);
+  return {start, static_cast<size_t>(past - start)};
+}
+
+int64_t Scanner::integer(std::string_view what) {
+  const char* digits = cursor_;
+  const bool negative = peek() == '-';
+  if (negative) ++digits;
+  uint64_t magnitude = 0;
+  const auto [past, problem] = std::from_chars(digits, end_, magnitude);
+  if (problem == std::errc::invalid_argument || (past < end_ && *past == '.')) {
+    expected(what);
+    return 0;
+  }
+  // Above the range of int64 the bits of an unsigned number are kept, as XLA does.
+  if (problem == std::errc::result_out_of_range || (negative && magnitude > uint64_t{1} << 63)) {
+    fail("this integer does not fit in 64 bits");
+    return 0;
+  }
+  skip_to(past);
+  return static_cast<int64_t>(negative ? 0 - magnitude : magnitude);
+}
+
+int32_t Scanner::integer32(std::string_view what) {
+  const char* start = cursor_;
+  const int64_t value = integer(what);
+  if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max()) {
+    fail_at(start, "this integer does not fit in 32 bits");
+    return 0;
+  }
+  return static_cast<int32_t>(value);
+}
+
+std::string_view Scanner::number(std::string_view what) {
+  const size_t length = number_length({cursor_, remaining()});
+  if (length == 0) {
+    expected(what);
+    return {};
+  }
+  const std::string_view text(cursor_, length);
+  skip_to(cursor_ + length);
+  return text;
+}
+
+double Scanner::real(std::string_view what) {
+  const char* start = cursor_;
+  const std::string_view text = number(what);
+  if (text.empty()) return 0;
+  const std::optional<double> value = parse_real(text);
+  if (!value) fail_at(start, fmt::format("the number {} does not fit in 64-bit floating point", text));
+  return value.value_or(0);
+}
+
+bool Scanner::boolean(std::string_view what) {
+  if (accept_word("true")) return true;
+  if (accept_word("false")) return false;
+  expected(what);
+  return false;
+}
+
+std::string Scanner::string(std::string_view what) {
+  std::string value;
+  const char quote = peek();
+  if (quote != '"' && quote != '\'') {
+    expected(what);
+    return value;
+  }
+  const char* at = cursor_ + 1;
+  while (at < end_ && *at != quote) {
+    const char* plain = at;
+    while (at < end_ && *at != quote && *at != '\\') {
+      if (*at == '\n') {
+        ++line_;
+        line_begin_ = at + 1;
+      }
+      ++at;
+    }
+    value.append(plain, at);
+    if (at >= end_ || *at != '\\') continue;
+    const char* escape = at++;
+    const std::optional<char> byte = at < end_ ? unescape(at, end_) : std::nullopt;
+    if (!byte) {
+      fail_at(escape, "unknown escape in a string");
+      return {};
+    }
+    value += *byte;
+  }
+  if (at >= end_) {
+    fail("this string is not closed");
+    return {};
+  }
+  skip_to(at + 1);
+  return value;
+}
+
+std::string_view Scanner::braced() {
+  const char* start = cursor_;
+  int open = 0;
+  for (const char* at = cursor_; at < end_; ++at) {
+    if (*at == '\n') {
+      ++line_;
+      line_begin_ = at + 1;
+    }
+    if (*at == '"') {
+      for (++at; at < end_ && *at != '"'; ++at)
+        if (*at == '\\' && at + 1 < end_) ++at;
+      if (at >= end_) break;
+      continue;
+    }
+    if (*at == '{') ++open;
+    if (*at == '}') --open;
+    if (open > 0) continue;
+    if (at == start) break;
+    skip_to(at + 1);
+    return {start, static_cast<size_t>(at + 1 - start)};
+  }
+  if (peek() == '{') {
+    fail("this '{' is not closed");
+  } else {
+    expected("'{' to start an object");
+  }
+  return {};
+}
+
+Scanner::Nesting::Nesting(Scanner& scanner) : scanner_(scanner) {
+  if (++scanner_.depth_ > max_depth) scanner_.fail(fmt::format("nested more than {} deep", max_depth));
+}
+
+}  // namespace sapper::hlo
