@@ -1,14 +1,17 @@
-// The table of instruction attributes: for each opcode the attributes it takes, in the order in which they are written, and
-// for each attribute how it is read and written. An attribute that is a plain field of the wire schema (an integer, a flag,
-// a list of integers, a string, an enumeration) is only a name and the path of the field; the others have their own grammar.
+// The table of instruction attributes: for each opcode the attributes it takes, in the order in which they are written,
+// and for each attribute how it is read and written. An attribute that is a plain field of the wire schema (an integer,
+// a flag, a list of integers, a string, an enumeration) is only a name and the path of the field; the others have their
+// own grammar.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "hlo/module.h"
 #include "hlo/text.h"
+#include "hlo/text_fields.h"
 #include "hlo/text_scanner.h"
 
 namespace sapper::hlo {
@@ -57,7 +60,7 @@ struct AttributeWriter {
 struct AttributeGrammar {
   std::string_view name;
   // A plain field of the wire: its path in Attributes, such as gather_dimension_numbers.offset_dims.
-  std::string_view field;
+  std::string_view field = {};
   // The value of the field that is left out in text, besides the default.
   int64_t implied = 0;
   // An attribute with a grammar of its own. `has` says whether there is a value to write.
@@ -66,24 +69,32 @@ struct AttributeGrammar {
   void (*write)(const AttributeWriter& out) = nullptr;
   // Whether the value lands in Attributes rather than in other fields of Instruction.
   bool in_wire = true;
+  // Whether the same text may mean another value for another instruction.
+  bool depends_on_place = false;
 };
 
 // An attribute as one opcode takes it.
 struct AttributeUse {
+  enum class Presence : uint8_t {
+    Optional,  // written when there is a value
+    Always,    // always written, though it need not be there to read
+    Required,
+  };
   const AttributeGrammar* grammar;
-  bool required = false;  // to read it back; and always written
+  Presence presence;
+  std::shared_ptr<const WireField> field;  // of a plain attribute
 };
 
 // The attributes of `opcode`, in the order in which they are written, and those that every opcode takes.
 [[nodiscard]] std::span<const AttributeUse> attributes_of(Opcode opcode);
 [[nodiscard]] std::span<const AttributeUse> common_attributes();
 
-void read_attribute(const AttributeGrammar& grammar, AttributeReader& in);
+void read_attribute(const AttributeUse& use, AttributeReader& in);
 // Appends ", name=value" when there is a value, or always when it is required.
 void write_attribute(const AttributeUse& use, const AttributeWriter& out);
 
-// States on the wire what XLA states there for every instruction of an opcode although text leaves it out, such as default
-// precisions; false: nothing.
-bool complete_attributes(const Computation& computation, const Instruction& instruction, Attributes& wire);
+// What an instruction of this opcode and these operands says on the wire when its text does not say otherwise, such as
+// default precisions; false: nothing.
+bool preset_attributes(const Computation& computation, const Instruction& instruction, Attributes& wire);
 
 }  // namespace sapper::hlo

@@ -16,8 +16,8 @@ using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// The word of an enumerator in text. XLA writes some enumerations as in the schema and some in lower case, the algorithms
-// of dots without ALG_.
+// The word of an enumerator in text. XLA writes some enumerations as in the schema and some in lower case, the
+// algorithms of dots without ALG_.
 std::string enumerator_word(const google::protobuf::EnumValueDescriptor& value) {
   const std::string_view type = value.type()->name();
   std::string word = value.name();
@@ -75,6 +75,7 @@ void WireField::read(Scanner& scan, proto::HloInstructionProto& wire) const {
   if (field->is_repeated()) {
     const bool enumeration = field->cpp_type() == FieldDescriptor::CPPTYPE_ENUM;
     const bool flag = field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL;
+    reflection->ClearField(message, field);  // what was preset
     scan.list('{', '}', "in a list", [&] {
       if (enumeration) return reflection->AddEnumValue(message, field, read_enumerator(scan, *field->enum_type()));
       if (flag) return reflection->AddBool(message, field, scan.boolean("true or false"));

@@ -17,7 +17,8 @@ int64_t axis_index(Scanner& scan, const proto::MeshProto& mesh) {
   // An axis may be named by its number too.
   int64_t index = 0;
   const auto [past, problem] = std::from_chars(name.data(), name.data() + name.size(), index);
-  if (problem == std::errc() && past == name.data() + name.size() && index >= 0 && index < mesh.axes_size()) return index;
+  if (problem == std::errc() && past == name.data() + name.size() && index >= 0 && index < mesh.axes_size())
+    return index;
   scan.fail_at(start, fmt::format("the mesh has no axis '{}'", name));
   return 0;
 }

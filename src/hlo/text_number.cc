@@ -133,7 +133,8 @@ void append_float(std::string& out, ElementType type, uint64_t bits) {
   if (std::isnan(value)) {
     const uint64_t payload = bits & mantissa_mask(format);
     out += negative && format.specials != FloatFormat::Specials::FNUZ ? "-nan" : "nan";
-    if (has_payloads(format) && payload != quiet_payload(format)) fmt::format_to(std::back_inserter(out), "(0x{:x})", payload);
+    if (has_payloads(format) && payload != quiet_payload(format))
+      fmt::format_to(std::back_inserter(out), "(0x{:x})", payload);
     return;
   }
   if (std::isinf(value)) {
@@ -152,6 +153,8 @@ void append_float(std::string& out, ElementType type, uint64_t bits) {
   }
 }
 
-void append_real(std::string& out, double value) { append_float(out, ElementType::F64, std::bit_cast<uint64_t>(value)); }
+void append_real(std::string& out, double value) {
+  append_float(out, ElementType::F64, std::bit_cast<uint64_t>(value));
+}
 
 }  // namespace sapper::hlo

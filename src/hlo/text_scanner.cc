@@ -53,6 +53,27 @@ std::optional<char> unescape(const char*& at, const char* end) {
   return at < digits || value > 255 ? std::nullopt : std::optional(static_cast<char>(value));
 }
 
+// From `{` at `begin` to its partner; empty when there is none. Braces in strings do not count.
+std::string_view braced_prefix(const char* begin, const char* end) {
+  int open = 0;
+  for (const char* at = begin; at < end; ++at) {
+    switch (*at) {
+      case '"':
+        for (++at; at < end && *at != '"'; ++at)
+          if (*at == '\\' && at + 1 < end) ++at;
+        if (at == end) return {};
+        break;
+      case '{': ++open; break;
+      case '}': --open; break;
+      default: break;
+    }
+    if (open <= 0)
+      return open < 0 || at == begin ? std::string_view()
+                                     : std::string_view(begin, static_cast<size_t>(at + 1 - begin));
+  }
+  return {};
+}
+
 }  // namespace
 
 bool is_word_start(char c) { return (character_classes[static_cast<unsigned char>(c)] & WordStart) != 0; }
@@ -122,12 +143,16 @@ void Scanner::skip_comment() {
   constexpr std::string_view close = "*/";
   const char* past = std::search(cursor_ + 2, end_, close.begin(), close.end());
   if (past == end_) return fail("this comment is not closed: expected */");
-  for (const char* c = cursor_; c < past; ++c) {
-    if (*c != '\n') continue;
-    ++line_;
-    line_begin_ = c + 1;
-  }
+  count_lines(cursor_, past);
   cursor_ = past + 1;
+}
+
+void Scanner::count_lines(const char* from, const char* to) {
+  for (; from < to; ++from) {
+    if (*from != '\n') continue;
+    ++line_;
+    line_begin_ = from + 1;
+  }
 }
 
 bool Scanner::accept(std::string_view token) {
@@ -244,13 +269,7 @@ std::string Scanner::string(std::string_view what) {
   const char* at = cursor_ + 1;
   while (at < end_ && *at != quote) {
     const char* plain = at;
-    while (at < end_ && *at != quote && *at != '\\') {
-      if (*at == '\n') {
-        ++line_;
-        line_begin_ = at + 1;
-      }
-      ++at;
-    }
+    while (at < end_ && *at != quote && *at != '\\') ++at;
     value.append(plain, at);
     if (at >= end_ || *at != '\\') continue;
     const char* escape = at++;
@@ -265,37 +284,27 @@ std::string Scanner::string(std::string_view what) {
     fail("this string is not closed");
     return {};
   }
+  count_lines(cursor_, at);
   skip_to(at + 1);
   return value;
 }
 
+std::string_view Scanner::peek_braced() const {
+  const std::string_view text = braced_prefix(cursor_, end_);
+  return text.find('\n') == std::string_view::npos ? text : std::string_view();
+}
+
 std::string_view Scanner::braced() {
-  const char* start = cursor_;
-  int open = 0;
-  for (const char* at = cursor_; at < end_; ++at) {
-    if (*at == '\n') {
-      ++line_;
-      line_begin_ = at + 1;
-    }
-    if (*at == '"') {
-      for (++at; at < end_ && *at != '"'; ++at)
-        if (*at == '\\' && at + 1 < end_) ++at;
-      if (at >= end_) break;
-      continue;
-    }
-    if (*at == '{') ++open;
-    if (*at == '}') --open;
-    if (open > 0) continue;
-    if (at == start) break;
-    skip_to(at + 1);
-    return {start, static_cast<size_t>(at + 1 - start)};
-  }
-  if (peek() == '{') {
-    fail("this '{' is not closed");
-  } else {
+  const std::string_view text = braced_prefix(cursor_, end_);
+  if (text.empty()) {
+    if (peek() == '{') fail("this '{' is not closed");
     expected("'{' to start an object");
+    return text;
   }
-  return {};
+  const char* past = text.data() + text.size();
+  count_lines(cursor_, past);
+  skip_to(past);
+  return text;
 }
 
 Scanner::Nesting::Nesting(Scanner& scanner) : scanner_(scanner) {

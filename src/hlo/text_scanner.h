@@ -1,6 +1,6 @@
-// The scanner under the grammar of HLO text: a cursor that always stands at the first byte of a token (or at the end), with
-// blanks and comments skipped, and one sticky failure. After the first failure the rest of the text reads as empty, so a
-// grammar runs to its end without checking after each step; whoever started it asks failed() once.
+// The scanner under the grammar of HLO text: a cursor that always stands at the first byte of a token (or at the end),
+// with blanks and comments skipped, and one sticky failure. After the first failure the rest of the text reads as
+// empty, so a grammar runs to its end without checking after each step; whoever started it asks failed() once.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class Scanner {
     skip_blanks();
     return true;
   }
-  bool accept(std::string_view token);       // "->", "<=", "..."
+  bool accept(std::string_view token);      // "->", "<=", "..."
   bool accept_word(std::string_view word);  // a whole word, not a prefix of one
   void expect(char token, std::string_view where);
   void expect(std::string_view token, std::string_view where);
@@ -62,6 +62,8 @@ class Scanner {
   std::string_view run(Predicate belongs);
   // From `{` to its partner as raw text: a JSON object. Braces in strings do not count.
   std::string_view braced();
+  // The same without eating it; empty when it is not all on one line.
+  [[nodiscard]] std::string_view peek_braced() const;
 
   // '{' item (',' item)* '}', or nothing between. `item` reads one item.
   template <class Item>
@@ -87,11 +89,12 @@ class Scanner {
 
  private:
   void skip_blanks() {
-    if (cursor_ < end_ && static_cast<unsigned char>(*cursor_) > ' ' && *cursor_ != '/') return;
+    if (cursor_<end_&& static_cast<unsigned char>(*cursor_)> ' ' && *cursor_ != '/') return;
     skip_more_blanks();
   }
   void skip_more_blanks();
   void skip_comment();
+  void count_lines(const char* from, const char* to);
   [[nodiscard]] const char* word_end(const char* from) const;
   [[nodiscard]] std::string found() const;
   [[nodiscard]] SourcePosition position_of(const char* where) const;

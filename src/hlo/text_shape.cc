@@ -2,8 +2,13 @@
 
 #include <algorithm>
 
+#include "hlo/proto.h"
+
 namespace sapper::hlo {
 namespace {
+
+// More than any program has; literals are read and written dimension by dimension.
+constexpr size_t max_rank = 200;
 
 // '(' item (',' item)* ')' between the letter of a layout property and the next.
 template <class Item>
@@ -123,6 +128,7 @@ Shape read_array(Scanner& scan, ElementType type) {
     dimensions.push_back(unbounded ? Shape::unbounded : scan.integer("a dimension size"));
     if (!unbounded && dimensions.back() < 0) scan.fail("a dimension size cannot be negative");
   });
+  if (dimensions.size() > max_rank) scan.fail(fmt::format("a shape cannot have more than {} dimensions", max_rank));
   // `{` may also open the body of a computation: then it is followed by a name.
   const char after_brace = scan.peek() == '{' ? scan.peek_second() : '\0';
   std::shared_ptr<const Layout> layout;
@@ -167,6 +173,11 @@ Shape read_shape(Scanner& scan) {
   }
   scan.fail_at(start, fmt::format("expected a shape, found '{}', which is not an element type", word));
   return {};
+}
+
+void append_wire_shape(std::string& out, const proto::ShapeProto& wire) {
+  const Result<Shape> shape = from_proto(wire);
+  out += shape ? shape->to_text() : "opaque[]";
 }
 
 std::string_view shape_extent(const Scanner& scan) {

@@ -12,8 +12,11 @@ namespace sapper::hlo {
 // An invalid shape after a failure.
 [[nodiscard]] Shape read_shape(Scanner& scan);
 
-// The text of the shape at the cursor, found without reading it: equal texts are equal shapes, so readers can keep a cache.
-// Empty when that is not plain to see (a comment inside, a malformed shape).
+// A shape in the form of the wire; opaque[] when it is malformed.
+void append_wire_shape(std::string& out, const proto::ShapeProto& wire);
+
+// The text of the shape at the cursor, found without reading it: equal texts are equal shapes, so readers can keep a
+// cache. Empty when that is not plain to see (a comment inside, a malformed shape).
 [[nodiscard]] std::string_view shape_extent(const Scanner& scan);
 
 }  // namespace sapper::hlo

@@ -64,7 +64,8 @@ bool is_word(std::string_view name) {
 
 std::string word_from(std::string_view name) {
   std::string word(name);
-  std::replace_if(word.begin(), word.end(), [](char c) { return !is_word_part(c); }, '_');
+  std::replace_if(
+      word.begin(), word.end(), [](char c) { return !is_word_part(c); }, '_');
   if (word.empty() || !is_word_start(word.front())) word.insert(word.begin(), '_');
   return word;
 }

@@ -57,10 +57,10 @@ bool parse_labels(std::string_view text, Labels& labels) {
     const auto place = static_cast<int64_t>(i);
     if (text[i] == '?') continue;
     const auto digit = static_cast<size_t>(text[i] - '0');
-    int64_t* dimension = text[i] == labels.batch     ? &labels.batch_dimension
-                         : text[i] == labels.feature ? &labels.feature_dimension
+    int64_t* dimension = text[i] == labels.batch                                ? &labels.batch_dimension
+                         : text[i] == labels.feature                            ? &labels.feature_dimension
                          : is_spatial(text[i]) && digit < labels.spatial.size() ? &labels.spatial[digit]
-                                                                                 : nullptr;
+                                                                                : nullptr;
     if (dimension == nullptr || *dimension != -1) return false;
     *dimension = place;
   }
@@ -89,8 +89,8 @@ void append_labels(std::string& out, char batch, int64_t batch_dimension, char f
 proto::Window read_window(Scanner& scan) {
   // The properties that a window writes, each at most once, as 2x2 or (pad) 0_1x0_1.
   enum Property { Size, Stride, Pad, LhsDilate, RhsDilate, RhsReversal, Count };
-  constexpr std::array<std::string_view, Count> names = {"size", "stride", "pad", "lhs_dilate", "rhs_dilate",
-                                                         "rhs_reversal"};
+  constexpr std::array<std::string_view, Count> names = {"size",       "stride",     "pad",
+                                                         "lhs_dilate", "rhs_dilate", "rhs_reversal"};
   std::array<std::vector<std::vector<int64_t>>, Count> values;
   proto::Window window;
   scan.expect('{', "to start a window");
@@ -179,7 +179,8 @@ proto::ConvolutionDimensionNumbers read_dim_labels(Scanner& scan) {
                      parse_labels(text.substr(arrow + 2), output) && input.spatial.size() == kernel.spatial.size() &&
                      input.spatial.size() == output.spatial.size();
   if (!valid) {
-    scan.fail_at(start, fmt::format("expected dimension labels such as b01f_01io->b01f, found '{}'", text.substr(0, 60)));
+    scan.fail_at(start,
+                 fmt::format("expected dimension labels such as b01f_01io->b01f, found '{}'", text.substr(0, 60)));
     return numbers;
   }
   numbers.set_input_batch_dimension(input.batch_dimension);
