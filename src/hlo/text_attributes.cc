@@ -62,7 +62,10 @@ constexpr AttributeGrammar index{.name = "index",
 constexpr AttributeGrammar metadata{
     .name = "metadata",
     .read = [](In in) { in.instruction.metadata = std::make_shared<proto::OpMetadata>(read_metadata(in.scan)); },
-    .has = [](Out out) { return out.options.metadata && out.instruction.metadata && out.instruction.metadata->ByteSizeLong() > 0; },
+    .has =
+        [](Out out) {
+          return out.options.metadata && out.instruction.metadata && says_anything(*out.instruction.metadata);
+        },
     .write = [](Out out) { append_metadata(out.out, *out.instruction.metadata); },
     .in_wire = false};
 

@@ -170,6 +170,16 @@ void append_metadata(std::string& out, const proto::OpMetadata& metadata) {
   out += '}';
 }
 
+bool says_anything(const proto::OpMetadata& metadata) {
+  const auto has_text = [&](const TextField& field) { return !(metadata.*field.get)().empty(); };
+  const auto has_number = [&](const NumberField& field) { return (metadata.*field.get)() != 0; };
+  return std::any_of(std::begin(leading_texts), std::end(leading_texts), has_text) ||
+         std::any_of(std::begin(numbers), std::end(numbers), has_number) ||
+         std::any_of(std::begin(trailing_texts), std::end(trailing_texts), has_text) ||
+         std::any_of(std::begin(stack_frame), std::end(stack_frame), has_number) || metadata.profile_type_size() > 0 ||
+         !metadata.metadata_payload().value().empty();
+}
+
 proto::FrontendAttributes read_frontend_attributes(Scanner& scan) {
   proto::FrontendAttributes attributes;
   scan.list('{', '}', "in frontend attributes", [&] {

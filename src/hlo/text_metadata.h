@@ -12,6 +12,8 @@ namespace sapper::hlo {
 
 [[nodiscard]] proto::OpMetadata read_metadata(Scanner& scan);
 void append_metadata(std::string& out, const proto::OpMetadata& metadata);
+// Whether there is a field that text can say.
+[[nodiscard]] bool says_anything(const proto::OpMetadata& metadata);
 
 [[nodiscard]] proto::FrontendAttributes read_frontend_attributes(Scanner& scan);
 // Attributes whose name is not a word are left out: text cannot say them.
