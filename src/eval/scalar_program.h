@@ -1,6 +1,6 @@
 // ScalarProgram: a computation on scalars (a reducer, comparator, combiner, map body) compiled once to a flat list of
-// typed steps, so that applying it to millions of elements costs nanoseconds each. Exact: each step works in its own
-// type.
+// typed steps over lanes (lane.h), so that applying it to millions of elements costs nanoseconds each. Exact: each step
+// works in, and rounds to, its own type.
 #pragma once
 
 #include <cstdint>
@@ -8,43 +8,70 @@
 #include <span>
 #include <vector>
 
+#include "eval/lane_function.h"
 #include "hlo/module.h"
 
 namespace sapper::eval {
 
-// One scalar of any element type, as the bytes that a Literal would hold, low bytes first (c128 takes both words).
-struct Scalar {
-  uint64_t low = 0;
-  uint64_t high = 0;
-};
-
 class ScalarProgram {
  public:
-  // nullopt when the computation is not made of scalar elementwise operations (then OpContext::call serves).
+  using Register = uint32_t;
+
+  struct Step {
+    LaneOperation operation;
+    const hlo::Instruction* instruction;
+    Register result;
+    Register operands[3];
+    uint32_t operand_count;
+  };
+
+  // Most elements that one run takes.
+  static constexpr size_t block = 128;
+
+  // nullopt when the computation is not made of scalar elementwise operations (then OpContext::call serves). The module
+  // must outlive the program.
   [[nodiscard]] static std::optional<ScalarProgram> compile(const hlo::Module& module,
                                                             hlo::ComputationIndex computation);
 
-  // Runs on `inputs` (one a parameter); writes the root, or its tuple elements in order, to `outputs`. Not thread-safe:
-  // each thread copies the program.
-  void run(std::span<const Scalar> inputs, std::span<Scalar> outputs);
+  // Applies the program to n <= block elements at once: inputs[i] are n lanes of parameter i, outputs[k] receives n
+  // lanes of the root (of its element k when it is a tuple) and may be an input with lanes of the same size. Not
+  // thread-safe: each thread copies the program.
+  void run(size_t n, std::span<const void* const> inputs, std::span<void* const> outputs);
 
-  // The one binary operation that the whole program is, applied to parameters 0 and 1 in that order or swapped when
-  // commutative: what lets callers choose a SIMD kernel (add, multiply, maximum, minimum, and, or, xor).
+  [[nodiscard]] size_t parameter_count() const { return parameter_types_.size(); }
+  [[nodiscard]] size_t output_count() const { return outputs_.size(); }
+  [[nodiscard]] hlo::ElementType parameter_type(size_t i) const { return parameter_types_[i]; }
+  [[nodiscard]] hlo::ElementType output_type(size_t k) const { return register_types_[outputs_[k]]; }
+
+  // The one binary operation on parameters 0 and 1 that the whole program is, when it is add, multiply, maximum,
+  // minimum, and, or, xor, in either order of operands.
   [[nodiscard]] std::optional<hlo::Opcode> single_operation() const;
+  // The parameter that output k is, unchanged.
+  [[nodiscard]] std::optional<size_t> forwarded_parameter(size_t k) const;
+
+  // For those who look for patterns. Registers below parameter_count() are the parameters; others are constants or the
+  // result of one step.
+  [[nodiscard]] std::span<const Step> steps() const { return steps_; }
+  [[nodiscard]] Register output(size_t k) const { return outputs_[k]; }
+  [[nodiscard]] hlo::ElementType register_type(Register r) const { return register_types_[r]; }
+  // The lane of a constant; empty for other registers.
+  [[nodiscard]] std::span<const std::byte> constant(Register r) const;
+  // The program with the same parameters that computes register `r` only.
+  [[nodiscard]] ScalarProgram computing(Register r) const;
 
  private:
-  struct Step {
-    hlo::Opcode opcode;
-    hlo::ElementType type;          // of the result
-    hlo::ElementType operand_type;  // of operand 0
-    uint32_t result;                // register numbers
-    uint32_t operands[3];
-    uint32_t detail;  // comparison direction and order; exponent and mantissa bits of reduce-precision
+  friend class ScalarCompiler;
+  struct Storage {  // where a register's lanes are: at `begin` of memory_
+    size_t begin = 0;
+    bool is_constant = false;
   };
+
   std::vector<Step> steps_;
-  std::vector<Scalar> registers_;
-  std::vector<uint32_t> parameter_registers_;
-  std::vector<uint32_t> output_registers_;
+  std::vector<hlo::ElementType> parameter_types_;
+  std::vector<Register> outputs_;
+  std::vector<hlo::ElementType> register_types_;
+  std::vector<Storage> storage_;
+  std::vector<std::byte> memory_;
 };
 
 }  // namespace sapper::eval
