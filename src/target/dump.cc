@@ -43,7 +43,7 @@ void add_override(const char* name, const char* value, proto::CompileOptionsProt
 }  // namespace
 
 Result<DumpFolder> DumpFolder::create() {
-  std::string path = parent_folder() + "/sapper-dump-XXXXXX";
+  std::string path = fmt::format("{}/sapper-dump-{}-XXXXXX", parent_folder(), getpid());
   if (mkdtemp(path.data()) == nullptr)
     return fail(ErrorKind::Resource, "{}: cannot make a folder for dumps: {}", path, std::strerror(errno));
   return DumpFolder(std::move(path));

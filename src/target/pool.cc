@@ -17,6 +17,9 @@
 namespace sapper::target {
 namespace {
 
+// A worker that holds more than this after a request is not kept: a fresh one holds less than a tenth of it.
+constexpr int64_t largest_idle_bytes = int64_t{1} << 30;
+
 // A warm worker serves only requests with the same key.
 struct Key {
   Target target;
@@ -139,7 +142,8 @@ Result<std::unique_ptr<WorkerProcess>> CompilerPool::State::acquire(const Key& k
 }
 
 void CompilerPool::State::release(const Key& key, std::unique_ptr<WorkerProcess> worker) {
-  if (!worker->alive() || worker->memory_bytes() > options.memory_bytes / 4) worker.reset();
+  if (!worker->alive() || worker->memory_bytes() > std::min(options.memory_bytes / 2, largest_idle_bytes))
+    worker.reset();
   const std::lock_guard lock(mutex);
   if (worker == nullptr)
     --count;

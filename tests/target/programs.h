@@ -69,12 +69,17 @@ inline std::string residual() {
   return b.build();
 }
 
-// Takes a compiler minutes: `length` dependent operations whose operands are also used later.
-inline std::string slow_to_compile(int length) {
+// Takes every compiler a minute or more and makes it grow to 100 MB and more: a long chain whose links are used again
+// and again later on.
+inline std::string slow_to_compile() {
+  constexpr int length = 4000;
   const Shape shape = Shape::array(ElementType::F32, {1000});
   Builder b;
-  auto x = b.parameter(shape);
-  for (int i = 0; i < length; ++i) x = b.add(i % 2 == 0 ? Opcode::Atan2 : Opcode::Power, shape, {x, x / 2});
+  hlo::InstructionIndex x = b.parameter(shape);
+  for (int i = 0; i < length; ++i) {
+    const hlo::InstructionIndex earlier = x / 2;
+    x = b.add(i % 2 == 0 ? Opcode::Atan2 : Opcode::Power, shape, {x, earlier});
+  }
   return b.build();
 }
 

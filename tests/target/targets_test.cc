@@ -1,37 +1,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "target/plugins.h"
 #include "target/target.h"
+#include "tests/target/environment.h"
 
 namespace sapper::target {
 namespace {
 
 using testing::HasSubstr;
-
-// Sets an environment variable for one test.
-class Environment {
- public:
-  Environment(std::string name, const std::string& value) : name_(std::move(name)) {
-    if (const char* old = std::getenv(name_.c_str())) old_ = old;
-    setenv(name_.c_str(), value.c_str(), 1);
-  }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-  ~Environment() {
-    if (old_)
-      setenv(name_.c_str(), old_->c_str(), 1);
-    else
-      unsetenv(name_.c_str());
-  }
-
- private:
-  std::string name_;
-  std::optional<std::string> old_;
-};
 
 TEST(Targets, EveryKnownTargetIsReadBack) {
   const std::vector<Target> targets = known_targets();
