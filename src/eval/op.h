@@ -27,15 +27,17 @@ using Op = Result<hlo::Literal> (*)(const OpContext& context, std::span<const hl
 // unsupported).
 [[nodiscard]] Op find_op(hlo::Opcode opcode);
 
-// linear: dot, ragged-dot, scaled-dot, convolution, fft, cholesky, triangular-solve, batch-norm-*.
+// linear: dot, ragged-dot, scaled-dot, convolution, fft, cholesky, triangular-solve, batch-norm-*, rng-*, custom-call.
 Result<hlo::Literal> dot(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> convolution(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> ragged_dot(const OpContext&, std::span<const hlo::Literal>);
+Result<hlo::Literal> scaled_dot(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> fft(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> cholesky(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> triangular_solve(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> batch_norm(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> rng_bit_generator(const OpContext&, std::span<const hlo::Literal>);
+Result<hlo::Literal> rng_of_device(const OpContext&, std::span<const hlo::Literal>);  // rng, rng-get-and-update-state
 Result<hlo::Literal> custom_call(const OpContext&, std::span<const hlo::Literal>);
 
 // indexing: gather, scatter, sort, topk, reduce-window, select-and-scatter, map, scan, and reduce with any body.
