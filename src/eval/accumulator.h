@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "hlo/literal.h"
 
@@ -93,6 +94,7 @@ void round_sums(std::span<const uint64_t> sums, hlo::ElementType type, std::byte
 // An array of `shape` with the numbers, real or complex, rounded into it.
 template <class Number>
 [[nodiscard]] hlo::Literal round_to_literal(const std::vector<Number>& numbers, const hlo::Shape& shape) {
+  SAPPER_ASSERT(shape.element_count() == std::ssize(numbers));
   hlo::Literal result = hlo::Literal::uninitialized(shape);
   if constexpr (std::is_arithmetic_v<Number>) {
     round_sums(std::span<const Number>(numbers), shape.element_type(), result.mutable_bytes().data());

@@ -1,4 +1,4 @@
-// cholesky: the other triangle of the result is zero, and a matrix that is not positive definite gives NaN everywhere.
+// cholesky: row by row, in working precision, rounded once.
 #include <cmath>
 #include <limits>
 
@@ -42,6 +42,10 @@ void adjoin(MatrixView<Number> a) {
   }
 }
 
+void set_number(hlo::Literal& literal, int64_t i, double value) {
+  hlo::is_complex(literal.shape().element_type()) ? literal.set_complex(i, value) : literal.set_real(i, value);
+}
+
 }  // namespace
 
 CholeskyFactor cholesky_factor(const hlo::Literal& a, bool lower) {
@@ -57,24 +61,24 @@ CholeskyFactor cholesky_factor(const hlo::Literal& a, bool lower) {
   });
 }
 
-Result<hlo::Literal> cholesky(const OpContext& context, std::span<const hlo::Literal> operands) {
-  const bool lower = context.instruction.attributes().cholesky_options().lower();
-  CholeskyFactor result = cholesky_factor(operands[0], lower);
-  const auto n = static_cast<int64_t>(result.factor.shape().dimensions().back());
+hlo::Literal cholesky_or_nan(const hlo::Literal& a, bool lower) {
+  CholeskyFactor result = cholesky_factor(a, lower);
+  const int64_t n = a.shape().dimensions().back();
   for (size_t matrix = 0; matrix < result.failed_minor.size(); ++matrix) {
     const bool failed = result.failed_minor[matrix] != 0;
     const int64_t first = static_cast<int64_t>(matrix) * n * n;
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t j = 0; j < n; ++j) {
-        if (failed) {
-          result.factor.set_real(first + i * n + j, std::numeric_limits<double>::quiet_NaN());
-        } else if (lower ? j > i : j < i) {
-          result.factor.set_real(first + i * n + j, 0);
-        }
+        constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+        if (failed || (lower ? j > i : j < i)) set_number(result.factor, first + i * n + j, failed ? nan : 0);
       }
     }
   }
   return std::move(result.factor);
+}
+
+Result<hlo::Literal> cholesky(const OpContext& context, std::span<const hlo::Literal> operands) {
+  return cholesky_or_nan(operands[0], context.instruction.attributes().cholesky_options().lower());
 }
 
 }  // namespace sapper::eval
