@@ -6,6 +6,21 @@ namespace sapper::eval {
 Op find_op(hlo::Opcode opcode) {
   using enum hlo::Opcode;
   switch (opcode) {
+    case BatchNormGrad:
+    case BatchNormInference:
+    case BatchNormTraining: return &batch_norm;
+    case Cholesky: return &cholesky;
+    case Convolution: return &convolution;
+    case CustomCall: return &custom_call;
+    case Dot: return &dot;
+    case Fft: return &fft;
+    case RaggedDot: return &ragged_dot;
+    case Rng:
+    case RngGetAndUpdateState: return &rng_of_device;
+    case RngBitGenerator: return &rng_bit_generator;
+    case ScaledDot: return &scaled_dot;
+    case TriangularSolve: return &triangular_solve;
+
     case DynamicReshape: return &dynamic_reshape;
     case Gather: return &gather;
     case GetDimensionSize: return &get_dimension_size;
