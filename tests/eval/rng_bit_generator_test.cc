@@ -45,7 +45,8 @@ TEST(RngBitGenerator, PhiloxBlocksFollowOneAnother) {
   const Literal got = generate(proto::RNG_PHILOX, {7, 9, 1}, shape(ElementType::U32, {2, 3})).value();
   const auto first = philox(7, {9, 1});
   const auto second = philox(7, {10, 1});
-  EXPECT_EQ(words(got.elements()[1]), (std::vector<uint64_t>{first[0], first[1], first[2], first[3], second[0], second[1]}));
+  EXPECT_EQ(words(got.elements()[1]),
+            (std::vector<uint64_t>{first[0], first[1], first[2], first[3], second[0], second[1]}));
   EXPECT_EQ(words(got.elements()[0]), (std::vector<uint64_t>{7, 11, 1}));
 }
 
@@ -80,15 +81,6 @@ TEST(RngBitGenerator, NarrowTypesTakeTheLowBits) {
     for (size_t i = 0; i < wide.size(); ++i) EXPECT_EQ(narrow[i] & mask, wide[i] & mask);
   }
 }
-
-// The same bits as XLA:CPU gave (plugin 0.115; see the values' source in the comment of each).
-struct Measured {
-  proto::RandomAlgorithm algorithm;
-  std::vector<uint64_t> state;
-  ElementType type;
-  std::vector<int64_t> dimensions;
-  std::vector<uint64_t> next_state, bits;
-};
 
 TEST(RngBitGenerator, OtherStatesAreUnsupported) {
   const auto got = generate(proto::RNG_THREE_FRY, {1, 2, 3, 4}, shape(ElementType::U32, {2}));
