@@ -1,0 +1,194 @@
+#include "eval/bitcast.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sapper::eval {
+namespace {
+
+// A shape as its layout sees it: dimensions of more than one element from the most major to the most minor, and tiles.
+struct Physical {
+  std::vector<int64_t> logical;  // which dimension of the shape each is
+  std::vector<int64_t> sizes;
+  std::vector<hlo::Tile> tiles;
+};
+
+Physical physical(const hlo::Shape& shape) {
+  Physical result;
+  const hlo::Layout descending = hlo::Layout::descending(shape.rank());
+  const bool stated = shape.layout() != nullptr && shape.layout()->minor_to_major.size() == shape.rank();
+  const hlo::Layout& layout = stated ? *shape.layout() : descending;
+  for (size_t i = shape.rank(); i-- > 0;) {
+    const int64_t dimension = layout.minor_to_major[i];
+    const int64_t size = shape.dimension(static_cast<size_t>(dimension));
+    // Dimensions of one element move nothing, but hold their place where tiles count dimensions.
+    if (size == 1 && layout.tiles.empty()) continue;
+    result.logical.push_back(dimension);
+    result.sizes.push_back(size);
+  }
+  result.tiles = layout.tiles;
+  return result;
+}
+
+bool is_modelled(const hlo::Shape& shape) {
+  if (shape.layout() == nullptr) return true;
+  const hlo::Layout& layout = *shape.layout();
+  const auto combines = [](const hlo::Tile& tile) {
+    return std::any_of(tile.dimensions.begin(), tile.dimensions.end(), [](int64_t size) { return size <= 0; });
+  };
+  // 0 is the proto's number for a dense dimension.
+  return std::none_of(layout.tiles.begin(), layout.tiles.end(), combines) &&
+         std::all_of(layout.dim_level_types.begin(), layout.dim_level_types.end(), [](int type) { return type == 0; });
+}
+
+void add_leading_ones(std::vector<View::Dim>& dims, size_t rank) {
+  while (dims.size() < rank) dims.insert(dims.begin(), View::Dim{1, 0});
+}
+
+// May tile `level` leave the padding of its most major dimension out? Then its tiles follow each other along that
+// dimension, and the next level of tiles must not straddle them.
+bool padding_only_at_end(const std::vector<hlo::Tile>& tiles, size_t level, std::span<const View::Dim> tiled) {
+  const std::vector<int64_t>& tile = tiles[level].dimensions;
+  for (size_t i = 1; i < tile.size(); ++i)
+    if (tiled[i].size > tile[i]) return false;
+  if (level + 1 == tiles.size()) return true;
+  const std::vector<int64_t>& next = tiles[level + 1].dimensions;
+  return level + 2 == tiles.size() && next.size() == tile.size() && tile[0] % next[0] == 0;
+}
+
+// The array in physical order as a view of its row-major form; nullopt when a tile does not divide its dimension in a
+// way that matters.
+std::optional<View> in_physical_order(const hlo::Shape& shape, const Physical& layout) {
+  const View rows = View::of(shape.dimensions());
+  View view;
+  for (const int64_t dimension : layout.logical) view.dims.push_back(rows.dims[static_cast<size_t>(dimension)]);
+  for (size_t level = 0; level < layout.tiles.size(); ++level) {
+    const std::vector<int64_t>& tile = layout.tiles[level].dimensions;
+    add_leading_ones(view.dims, tile.size());
+    const size_t first = view.dims.size() - tile.size();
+    const bool padded_end = padding_only_at_end(layout.tiles, level, std::span(view.dims).subspan(first));
+    std::vector<View::Dim> inner;
+    for (size_t i = 0; i < tile.size(); ++i) {
+      View::Dim& dim = view.dims[first + i];
+      if (dim.size <= tile[i] || (i == 0 && dim.size % tile[i] != 0 && padded_end)) {
+        inner.push_back(dim);
+        dim = {1, 0};
+      } else if (dim.size % tile[i] == 0) {
+        inner.push_back({tile[i], dim.stride});
+        dim = {dim.size / tile[i], dim.stride * tile[i]};
+      } else {
+        return std::nullopt;
+      }
+    }
+    view.dims.insert(view.dims.end(), inner.begin(), inner.end());
+  }
+  return view;
+}
+
+std::vector<int64_t> sizes_of(const View& view) {
+  std::vector<int64_t> sizes;
+  for (const View::Dim& dim : view.dims) sizes.push_back(dim.size);
+  return sizes;
+}
+
+// Reads the row-major array back from what `order`, a view that is a permutation, reads.
+View inverse(const View& order) {
+  struct Piece {
+    int64_t array_stride;  // unique among pieces of more than one element
+    View::Dim dim;
+  };
+  const View rows = View::of(sizes_of(order));
+  std::vector<Piece> pieces;
+  for (size_t i = 0; i < order.dims.size(); ++i)
+    if (order.dims[i].size > 1) pieces.push_back({order.dims[i].stride, {order.dims[i].size, rows.dims[i].stride}});
+  std::sort(pieces.begin(), pieces.end(),
+            [](const Piece& a, const Piece& b) { return a.array_stride > b.array_stride; });
+  View view;
+  for (const Piece& piece : pieces) view.dims.push_back(piece.dim);
+  return view;
+}
+
+// Do both have the same tiles over the same minor dimensions? Then the tiles order both alike.
+bool same_tiling(const Physical& a, const Physical& b) {
+  if (a.tiles != b.tiles) return false;
+  size_t rank = 0;
+  for (const hlo::Tile& tile : a.tiles) rank = std::max(rank, tile.dimensions.size());
+  if (a.sizes.size() < rank || b.sizes.size() < rank) return false;
+  return std::equal(a.sizes.end() - static_cast<int64_t>(rank), a.sizes.end(),
+                    b.sizes.end() - static_cast<int64_t>(rank));
+}
+
+// The row-major positions of the elements of `shape` in the order in which its layout lays them out.
+std::vector<int64_t> physical_order(const hlo::Shape& shape) {
+  const Physical layout = physical(shape);
+  const View rows = View::of(shape.dimensions());
+  const int64_t count = shape.element_count();
+  std::vector<std::pair<int64_t, int64_t>> placed;  // physical offset, row-major position
+  placed.reserve(static_cast<size_t>(count));
+  std::vector<int64_t> index;
+  std::vector<int64_t> sizes;
+  for (int64_t position = 0; position < count; ++position) {
+    index.clear();
+    sizes = layout.sizes;
+    for (const int64_t dimension : layout.logical) {
+      const View::Dim& dim = rows.dims[static_cast<size_t>(dimension)];
+      index.push_back(position / dim.stride % dim.size);
+    }
+    for (const hlo::Tile& tile : layout.tiles) {
+      const size_t rank = tile.dimensions.size();
+      while (index.size() < rank) {
+        index.insert(index.begin(), 0);
+        sizes.insert(sizes.begin(), 1);
+      }
+      const size_t first = index.size() - rank;
+      for (size_t i = 0; i < rank; ++i) {
+        const int64_t size = tile.dimensions[i];
+        index.push_back(index[first + i] % size);
+        index[first + i] /= size;
+        sizes[first + i] = (sizes[first + i] + size - 1) / size;
+        sizes.push_back(size);
+      }
+    }
+    int64_t offset = 0;
+    for (size_t i = 0; i < index.size(); ++i) offset = offset * sizes[i] + index[i];
+    placed.emplace_back(offset, position);
+  }
+  std::sort(placed.begin(), placed.end());
+  std::vector<int64_t> order;
+  order.reserve(placed.size());
+  for (const auto& [offset, position] : placed) order.push_back(position);
+  return order;
+}
+
+}  // namespace
+
+void copy_in_physical_order(const hlo::Shape& operand, const hlo::Shape& result, const std::byte* from, std::byte* to) {
+  const std::vector<int64_t> sources = physical_order(operand);
+  const std::vector<int64_t> targets = physical_order(result);
+  const int64_t bytes = hlo::host_bytes(result.element_type());
+  for (size_t k = 0; k < sources.size(); ++k)
+    std::memcpy(to + targets[k] * bytes, from + sources[k] * bytes, static_cast<size_t>(bytes));
+}
+
+std::optional<Bitcast> make_bitcast(const hlo::Shape& operand, const hlo::Shape& result) {
+  if (!operand.is_array() || !result.is_array() || !is_modelled(operand) || !is_modelled(result)) return std::nullopt;
+  if (hlo::host_bytes(operand.element_type()) != hlo::host_bytes(result.element_type())) return std::nullopt;
+  if (operand.element_count() != result.element_count()) return std::nullopt;
+  if (operand.element_count() <= 1) return Bitcast{};
+  Physical from = physical(operand);
+  Physical to = physical(result);
+  if (same_tiling(from, to)) {
+    from.tiles.clear();
+    to.tiles.clear();
+  }
+  const auto source_order = in_physical_order(operand, from);
+  const auto target_order = in_physical_order(result, to);
+  if (!source_order || !target_order) return Bitcast{{}, operand, result};
+  const View into_result = inverse(*target_order);
+  Bitcast bitcast;
+  if (!source_order->is_identity()) bitcast.views.push_back(*source_order);
+  if (!into_result.is_identity()) bitcast.views.push_back(into_result);
+  return bitcast;
+}
+
+}  // namespace sapper::eval

@@ -1,0 +1,58 @@
+#include "eval/evaluator.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "eval/execution.h"
+
+namespace sapper::eval {
+namespace {
+
+using hlo::Computation;
+using hlo::Instruction;
+using hlo::Literal;
+using hlo::Module;
+
+// Computations run inside each other on the machine's stack.
+constexpr int deepest_calls = 1000;
+
+Status check_call_depth(const Module& module) {
+  std::vector<int> depths(module.computations.size(), 1);
+  for (size_t c = 0; c < module.computations.size(); ++c) {
+    for (const Instruction& instruction : module.computations[c].instructions) {
+      for (const hlo::ComputationIndex called : instruction.called) depths[c] = std::max(depths[c], depths[called] + 1);
+      if (depths[c] > deepest_calls) {
+        return fail(hlo::error_at(ErrorKind::Resource, instruction,
+                                  fmt::format("computations call each other more than {} levels deep", deepest_calls)));
+      }
+    }
+  }
+  return {};
+}
+
+Status check_arguments(const Module& module, std::span<const Literal> arguments) {
+  const Computation& entry = module.entry_computation();
+  const std::vector<hlo::InstructionIndex> parameters = entry.parameters();
+  if (parameters.size() != arguments.size())
+    return fail(ErrorKind::BadInput, "{} arguments for the {} parameters of the entry computation", arguments.size(),
+                parameters.size());
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Instruction& parameter = entry.instructions[parameters[i]];
+    if (!arguments[i].shape().same_ignoring_layout(parameter.shape)) {
+      return fail(hlo::error_at(ErrorKind::BadInput, parameter,
+                                fmt::format("argument {} has shape {}, but the parameter is {}", i,
+                                            arguments[i].shape().to_text(false), parameter.shape.to_text(false))));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Literal> evaluate(const Module& module, std::span<const Literal> arguments, const Options& options) {
+  SAPPER_CHECKED(check_arguments(module, arguments));
+  SAPPER_CHECKED(check_call_depth(module));
+  return Execution(module, options).call(module.entry, arguments);
+}
+
+}  // namespace sapper::eval

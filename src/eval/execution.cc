@@ -1,0 +1,315 @@
+#include "eval/execution.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "eval/strided_copy.h"
+
+namespace sapper::eval {
+namespace {
+
+using hlo::Instruction;
+using hlo::Literal;
+using hlo::Shape;
+
+int64_t default_memory_limit() {
+  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) / 4 * 3 * static_cast<int64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Sizes of the result's dynamic dimensions for operations that keep the operand's dimensions.
+std::shared_ptr<const std::vector<int64_t>> kept_dynamic_sizes(const Shape& result,
+                                                               const std::vector<SlotUse>& operands,
+                                                               const std::vector<Value>& frame) {
+  if (!result.is_dynamic()) return nullptr;
+  for (const SlotUse& operand : operands) {
+    const Value& value = frame[operand.slot];
+    if (value.dynamic_sizes && value.dynamic_sizes->size() == result.rank()) return value.dynamic_sizes;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Execution::Execution(const hlo::Module& module, const Options& options)
+    : module_(module),
+      options_(options),
+      pool_(options.memory_limit_bytes > 0 ? options.memory_limit_bytes : default_memory_limit()),
+      plans_(module.computations.size()) {
+  const std::chrono::duration<double> limit(options.time_limit_seconds);
+  deadline_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit);
+}
+
+const Plan& Execution::plan_of(hlo::ComputationIndex computation) {
+  std::unique_ptr<Plan>& plan = plans_[computation];
+  if (!plan) {
+    plan = std::make_unique<Plan>(
+        make_plan(module_, module_.computations[computation], static_cast<bool>(options_.trace)));
+  }
+  return *plan;
+}
+
+Execution::Frame Execution::take_frame(const Plan& plan) {
+  Frame frame;
+  if (!spare_frames_.empty()) {
+    frame = std::move(spare_frames_.back());
+    spare_frames_.pop_back();
+  }
+  frame.resize(plan.slot_count);
+  return frame;
+}
+
+Result<Literal> Execution::call(hlo::ComputationIndex computation, std::span<const Literal> arguments) {
+  std::vector<Value> values;
+  for (const Literal& argument : arguments) append_leaves(argument, values);
+  SAPPER_TRY(const std::vector<Value> results, run_computation(computation, std::move(values)));
+  std::vector<const Value*> leaves;
+  for (const Value& value : results) leaves.push_back(&value);
+  size_t next = 0;
+  return literal(module_.computations[computation].root_instruction().shape, leaves, next);
+}
+
+Result<std::vector<Value>> Execution::run_computation(hlo::ComputationIndex computation, std::vector<Value> arguments) {
+  const Plan& plan = plan_of(computation);
+  Frame frame = take_frame(plan);
+  bind(plan, frame, arguments);
+  SAPPER_CHECKED(run(plan, frame));
+  std::vector<Value> results;
+  take_results(plan, frame, results);
+  give_back(std::move(frame));
+  return results;
+}
+
+void Execution::bind(const Plan& plan, Frame& frame, std::vector<Value>& arguments) {
+  for (size_t k = 0; k < plan.parameters.size(); ++k) {
+    if (plan.parameters[k].dies) {
+      pool_.release(std::move(arguments[k].bytes));
+    } else {
+      frame[plan.parameters[k].slot] = std::move(arguments[k]);
+    }
+  }
+}
+
+void Execution::take_results(const Plan& plan, Frame& frame, std::vector<Value>& results) {
+  results.clear();
+  for (const SlotUse& result : plan.results) {
+    Value& value = frame[result.slot];
+    results.push_back(result.dies ? std::move(value) : value);
+  }
+}
+
+Status Execution::run(const Plan& plan, Frame& frame) {
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    const Step& step = plan.steps[s];
+    const Site site{plan, step, frame};
+    SAPPER_CHECKED(run_step(site));
+    const bool last_of_instruction = s + 1 == plan.steps.size() || plan.steps[s + 1].instruction != step.instruction;
+    if (options_.trace && last_of_instruction) trace(site);
+    for (const SlotUse& operand : step.operands)
+      if (operand.dies) pool_.release(std::move(frame[operand.slot].bytes));
+    for (const SlotUse& output : step.outputs)
+      if (output.dies) pool_.release(std::move(frame[output.slot].bytes));
+  }
+  return {};
+}
+
+Status Execution::run_step(const Site& site) {
+  if (options_.time_limit_seconds > 0) SAPPER_CHECKED(check_time(site.instruction()));
+  return std::visit([&](const auto& work) { return run(site, work); }, site.step.work);
+}
+
+Status Execution::check_time(const Instruction& instruction) const {
+  if (std::chrono::steady_clock::now() <= deadline_) return {};
+  return sapper::fail(
+      hlo::error_at(ErrorKind::Resource, instruction,
+                    fmt::format("evaluation takes longer than the limit of {} s", options_.time_limit_seconds)));
+}
+
+// --- Memory.
+
+Result<Buffer> Execution::allocate(const Site& site, int64_t bytes) {
+  Buffer buffer = pool_.allocate(bytes);
+  if (buffer) return buffer;
+  return sapper::fail(hlo::error_at(ErrorKind::Resource, site.instruction(),
+                                    fmt::format("needs {} bytes for {} {}, with {} bytes live and a limit of {}", bytes,
+                                                hlo::to_string(site.instruction().opcode), site.instruction().name,
+                                                pool_.live_bytes(), pool_.limit_bytes())));
+}
+
+Result<std::byte*> Execution::allocate_output(const Site& site) {
+  SAPPER_TRY(Buffer buffer, allocate(site, site.instruction().shape.host_byte_size()));
+  std::byte* const data = buffer->data();
+  auto sizes = kept_dynamic_sizes(site.instruction().shape, site.step.operands, site.frame);
+  set_output(site, 0, {std::move(buffer), std::move(sizes)});
+  return data;
+}
+
+void Execution::set_output(const Site& site, size_t output, Value value) {
+  site.frame[site.step.outputs[output].slot] = std::move(value);
+}
+
+Buffer Execution::take_if_sole(const Site& site, size_t k) {
+  const SlotUse& use = site.step.operands[k];
+  Buffer& buffer = site.frame[use.slot].bytes;
+  if (!use.dies || buffer.use_count() != 1) return nullptr;
+  return std::move(buffer);
+}
+
+std::vector<Value> Execution::take_operands(const Site& site, size_t first, size_t end) {
+  std::vector<Value> values;
+  values.reserve(end - first);
+  for (size_t k = first; k < end; ++k) {
+    const SlotUse& use = site.step.operands[k];
+    Value& value = site.frame[use.slot];
+    values.push_back(use.dies ? std::move(value) : value);
+  }
+  return values;
+}
+
+// --- Literals at the borders.
+
+Literal Execution::literal(const Shape& shape, std::span<const Value*> leaves, size_t& next) const {
+  if (shape.is_tuple()) {
+    std::vector<Literal> elements;
+    elements.reserve(shape.elements().size());
+    for (const Shape& element : shape.elements()) elements.push_back(literal(element, leaves, next));
+    return Literal::tuple(std::move(elements));
+  }
+  const Value& value = *leaves[next++];
+  if (!shape.is_array() || !value.bytes) return Literal(shape);
+  Literal result = Literal::over(shape, value.bytes);
+  if (value.dynamic_sizes) result.set_dynamic_sizes(*value.dynamic_sizes);
+  return result;
+}
+
+std::vector<Literal> Execution::operand_literals(const Site& site) const {
+  std::vector<const Value*> leaves;
+  for (const SlotUse& operand : site.step.operands) leaves.push_back(&site.frame[operand.slot]);
+  std::vector<Literal> literals;
+  size_t next = 0;
+  for (const hlo::InstructionIndex operand : site.instruction().operands)
+    literals.push_back(literal(site.plan.computation->instructions[operand].shape, leaves, next));
+  return literals;
+}
+
+void Execution::append_leaves(Literal result, std::vector<Value>& values) {
+  if (result.shape().is_tuple()) {
+    for (Literal& element : result.mutable_elements()) append_leaves(std::move(element), values);
+    return;
+  }
+  Value value{result.shared_bytes(), nullptr};
+  if (!result.dynamic_sizes().empty())
+    value.dynamic_sizes = std::make_shared<const std::vector<int64_t>>(result.dynamic_sizes());
+  values.push_back(std::move(value));
+}
+
+void Execution::set_outputs(const Site& site, Literal result) {
+  std::vector<Value> values;
+  append_leaves(std::move(result), values);
+  for (size_t k = 0; k < values.size() && k < site.step.outputs.size(); ++k) {
+    if (values[k].bytes && values[k].bytes.use_count() == 1) pool_.adopt(values[k].bytes);
+    set_output(site, k, std::move(values[k]));
+  }
+}
+
+void Execution::trace(const Site& site) const {
+  std::vector<const Value*> leaves;
+  for (const Slot slot : site.plan.instruction_slots[site.step.instruction]) leaves.push_back(&site.frame[slot]);
+  size_t next = 0;
+  options_.trace(*site.plan.computation, site.instruction(), literal(site.instruction().shape, leaves, next));
+}
+
+// --- Steps.
+
+Status Execution::run(const Site& site, const LaneStep& work) {
+  const Shape& shape = site.instruction().shape;
+  std::vector<const std::byte*> operands(site.step.operands.size());
+  for (size_t k = 0; k < operands.size(); ++k) operands[k] = site.data(k);
+  Buffer buffer;
+  auto sizes = kept_dynamic_sizes(shape, site.step.operands, site.frame);
+  for (size_t k = 0; k < work.reusable.size() && !buffer; ++k)
+    if (work.reusable[k] != 0) buffer = take_if_sole(site, k);
+  if (!buffer) {
+    SAPPER_TRY(buffer, allocate(site, shape.host_byte_size()));
+  }
+  work.program->run(operands, buffer->data(), shape.element_count());
+  set_output(site, 0, {std::move(buffer), std::move(sizes)});
+  return {};
+}
+
+Status Execution::run(const Site& site, const ViewStep& work) {
+  SAPPER_TRY(std::byte * result, allocate_output(site));
+  materialize(work.view, site.data(0), result, hlo::host_bytes(site.instruction().shape.element_type()));
+  return {};
+}
+
+Status Execution::run(const Site& site, const BitcastStep& work) {
+  const Shape& shape = site.instruction().shape;
+  const int element_bytes = hlo::host_bytes(shape.element_type());
+  if (work.bitcast.is_rename()) {
+    set_output(site, 0, site.frame[site.step.operands[0].slot]);
+    return {};
+  }
+  SAPPER_TRY(Buffer result, allocate(site, shape.host_byte_size()));
+  if (work.bitcast.operand) {
+    copy_in_physical_order(*work.bitcast.operand, *work.bitcast.result, site.data(0), result->data());
+  } else {
+    materialize(work.bitcast.views[0], site.data(0), result->data(), element_bytes);
+    if (work.bitcast.views.size() > 1) {
+      SAPPER_TRY(Buffer second, allocate(site, shape.host_byte_size()));
+      materialize(work.bitcast.views[1], result->data(), second->data(), element_bytes);
+      std::swap(result, second);
+      pool_.release(std::move(second));
+    }
+  }
+  set_output(site, 0, {std::move(result), nullptr});
+  return {};
+}
+
+Status Execution::run(const Site& site, const OpStep& work) {
+  const Instruction& instruction = site.instruction();
+  const int64_t bytes = instruction.shape.host_byte_size();
+  if (!pool_.fits(bytes)) SAPPER_CHECKED(allocate(site, bytes).map([](const Buffer&) {}));
+  const OpContext context{module_, *site.plan.computation, instruction, options_,
+                          [this](hlo::ComputationIndex computation, std::span<const Literal> arguments) {
+                            return call(computation, arguments);
+                          }};
+  SAPPER_TRY(Literal result, work.op(context, operand_literals(site)));
+  set_outputs(site, std::move(result));
+  return {};
+}
+
+Status Execution::run(const Site& site, const ConstantStep&) {
+  const Instruction& instruction = site.instruction();
+  if (!instruction.literal) {
+    return sapper::fail(
+        hlo::error_at(ErrorKind::BadInput, instruction,
+                      "the value of this constant was elided when the module was printed, but is needed"));
+  }
+  set_outputs(site, *instruction.literal);
+  return {};
+}
+
+Status Execution::run(const Site& site, const ZeroStep&) {
+  // Contexts of asynchronous operations: scalars of at most 64 bits.
+  constexpr int64_t bytes = 8;
+  for (size_t k = 0; k < site.step.outputs.size(); ++k) {
+    SAPPER_TRY(Buffer buffer, allocate(site, bytes));
+    std::memset(buffer->data(), 0, buffer->size());
+    set_output(site, k, {std::move(buffer), nullptr});
+  }
+  return {};
+}
+
+Status Execution::run(const Site&, const RenameStep&) { return {}; }
+
+Status Execution::run(const Site& site, const UnsupportedStep&) {
+  const Instruction& instruction = site.instruction();
+  return sapper::fail(
+      hlo::error_at(ErrorKind::Unsupported, instruction,
+                    fmt::format("not evaluated: {} ({})", hlo::to_string(instruction.opcode), instruction.name)));
+}
+
+}  // namespace sapper::eval

@@ -1,0 +1,106 @@
+// One run of evaluate(): the values in memory, the plans of the computations met so far, the limits. Steps of like kind
+// share a file: execution.cc (the loop, lane and view steps, operations), control_steps.cc, move_steps.cc.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "eval/buffer_pool.h"
+#include "eval/evaluator.h"
+#include "eval/plan.h"
+
+namespace sapper::eval {
+
+// An array in memory. Its shape is known from the instruction; tokens have no bytes.
+struct Value {
+  Buffer bytes;
+  std::shared_ptr<const std::vector<int64_t>> dynamic_sizes;  // null: no dynamic dimension
+};
+
+class Execution {
+ public:
+  Execution(const hlo::Module& module, const Options& options);
+
+  [[nodiscard]] Result<hlo::Literal> call(hlo::ComputationIndex computation, std::span<const hlo::Literal> arguments);
+
+ private:
+  using Frame = std::vector<Value>;  // by slot
+
+  // A step being run, in its place.
+  struct Site {
+    const Plan& plan;
+    const Step& step;
+    Frame& frame;
+    [[nodiscard]] const hlo::Instruction& instruction() const {
+      return plan.computation->instructions[step.instruction];
+    }
+    [[nodiscard]] const hlo::Instruction& operand(size_t k) const {
+      return plan.computation->instructions[instruction().operands[k]];
+    }
+    [[nodiscard]] const std::byte* data(size_t operand) const {
+      return frame[step.operands[operand].slot].bytes->data();
+    }
+  };
+
+  [[nodiscard]] const Plan& plan_of(hlo::ComputationIndex computation);
+  [[nodiscard]] Frame take_frame(const Plan& plan);
+  void give_back(Frame&& frame) { spare_frames_.push_back(std::move(frame)); }
+
+  // Runs all steps; the parameters' slots are filled, the results' are afterwards.
+  [[nodiscard]] Status run(const Plan& plan, Frame& frame);
+  [[nodiscard]] Status run_step(const Site& site);
+  // Runs a computation on `arguments`, which it takes; gives its results.
+  [[nodiscard]] Result<std::vector<Value>> run_computation(hlo::ComputationIndex computation,
+                                                           std::vector<Value> arguments);
+  void bind(const Plan& plan, Frame& frame, std::vector<Value>& arguments);
+  void take_results(const Plan& plan, Frame& frame, std::vector<Value>& results);
+
+  [[nodiscard]] Status run(const Site& site, const LaneStep& work);
+  [[nodiscard]] Status run(const Site& site, const ViewStep& work);
+  [[nodiscard]] Status run(const Site& site, const BitcastStep& work);
+  [[nodiscard]] Status run(const Site& site, const PadStep& work);
+  [[nodiscard]] Status run(const Site& site, const ConcatenateStep& work);
+  [[nodiscard]] Status run(const Site& site, const DynamicSliceStep& work);
+  [[nodiscard]] Status run(const Site& site, const DynamicUpdateSliceStep& work);
+  [[nodiscard]] Status run(const Site& site, const OpStep& work);
+  [[nodiscard]] Status run(const Site& site, const ConstantStep& work);
+  [[nodiscard]] Status run(const Site& site, const ZeroStep& work);
+  [[nodiscard]] Status run(const Site& site, const CallStep& work);
+  [[nodiscard]] Status run(const Site& site, const WhileStep& work);
+  [[nodiscard]] Status run(const Site& site, const ConditionalStep& work);
+  [[nodiscard]] Status run(const Site& site, const RepackStep& work);
+  [[nodiscard]] Status run(const Site& site, const RenameStep& work);
+  [[nodiscard]] Status run(const Site& site, const UnsupportedStep& work);
+
+  [[nodiscard]] int64_t start_offset(const Site& site, size_t first, const hlo::Shape& array,
+                                     const hlo::Shape& part) const;
+
+  // Memory for an output of the step.
+  [[nodiscard]] Result<Buffer> allocate(const Site& site, int64_t bytes);
+  [[nodiscard]] Result<std::byte*> allocate_output(const Site& site);
+  // Operand k itself when it dies here and nobody else has it, so that the result may be written over it; else null.
+  [[nodiscard]] Buffer take_if_sole(const Site& site, size_t k);
+  // The operands' values: moved out of the slots that die here.
+  [[nodiscard]] std::vector<Value> take_operands(const Site& site, size_t first, size_t end);
+  [[nodiscard]] hlo::Literal literal(const hlo::Shape& shape, std::span<const Value*> leaves, size_t& next) const;
+  [[nodiscard]] std::vector<hlo::Literal> operand_literals(const Site& site) const;
+  void set_output(const Site& site, size_t output, Value value);
+  void set_outputs(const Site& site, hlo::Literal result);
+  void append_leaves(hlo::Literal result, std::vector<Value>& values);
+
+  [[nodiscard]] Status check_time(const hlo::Instruction& instruction) const;
+  [[nodiscard]] Status count_iteration(const hlo::Instruction& instruction);
+  void trace(const Site& site) const;
+
+  const hlo::Module& module_;
+  const Options& options_;
+  BufferPool pool_;
+  std::vector<std::unique_ptr<Plan>> plans_;  // by computation; null: not needed yet
+  std::vector<Frame> spare_frames_;
+  int64_t iterations_ = 0;
+  std::chrono::steady_clock::time_point deadline_;
+};
+
+}  // namespace sapper::eval
