@@ -65,13 +65,14 @@ struct Odd {
   SAPPER_LANE float round(double value) {
     const auto nearest = static_cast<float>(value);
     const auto bits = std::bit_cast<uint32_t>(nearest);
+    constexpr uint64_t magnitude_mask = ~uint64_t{0} >> 1;
     const auto back = static_cast<double>(nearest);
-    // One step toward `value`: magnitude up when the nearest is too small, down when it is too large.
-    const double magnitude = std::bit_cast<double>(std::bit_cast<uint64_t>(value) & (~uint64_t{0} >> 1));
-    const double back_magnitude = std::bit_cast<double>(std::bit_cast<uint64_t>(back) & (~uint64_t{0} >> 1));
-    const uint32_t step = back_magnitude < magnitude ? 1U : ~uint32_t{0};
-    const bool keep = (bits & 1) != 0 || back == value || value != value;
-    return std::bit_cast<float>(keep ? bits : bits + step);
+    const double magnitude = std::bit_cast<double>(std::bit_cast<uint64_t>(value) & magnitude_mask);
+    const double back_magnitude = std::bit_cast<double>(std::bit_cast<uint64_t>(back) & magnitude_mask);
+    // One step toward `value`: magnitude up when the nearest is too small, down when it is too large; NaN is neither.
+    const uint64_t down = back_magnitude > magnitude ? ~uint64_t{0} : 0;
+    const auto step = static_cast<uint32_t>(back_magnitude < magnitude ? 1 : down);
+    return std::bit_cast<float>((bits & 1) != 0 ? bits : bits + step);
   }
 };
 
