@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "eval/execution.h"
-#include "eval/index_value.h"
+#include "eval/index_space.h"
 
 namespace sapper::eval {
 
@@ -52,7 +52,7 @@ Status Execution::run(const Site& site, const ConditionalStep& work) {
   const Instruction& instruction = site.instruction();
   const auto branches = static_cast<int64_t>(instruction.called.size());
   const hlo::ElementType type = site.operand(0).shape.element_type();
-  int64_t branch = index_value(site.data(0), type, 0);
+  int64_t branch = IndexReader(site.data(0), type)[0];
   if (type == hlo::ElementType::Pred) branch = branch != 0 ? 0 : 1;  // true comes first
   if (branch < 0 || branch >= branches) branch = branches - 1;
   const auto chosen = static_cast<size_t>(branch);

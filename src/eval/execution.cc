@@ -268,6 +268,12 @@ Status Execution::run(const Site& site, const BitcastStep& work) {
   return {};
 }
 
+Status Execution::run(const Site& site, const ReduceStep& work) {
+  SAPPER_TRY(std::byte * result, allocate_output(site));
+  work.reduce.run(site.data(0), site.data(1), result);
+  return {};
+}
+
 Status Execution::run(const Site& site, const OpStep& work) {
   const Instruction& instruction = site.instruction();
   const int64_t bytes = instruction.shape.host_byte_size();

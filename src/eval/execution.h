@@ -64,6 +64,7 @@ class Execution {
   [[nodiscard]] Status run(const Site& site, const ConcatenateStep& work);
   [[nodiscard]] Status run(const Site& site, const DynamicSliceStep& work);
   [[nodiscard]] Status run(const Site& site, const DynamicUpdateSliceStep& work);
+  [[nodiscard]] Status run(const Site& site, const ReduceStep& work);
   [[nodiscard]] Status run(const Site& site, const OpStep& work);
   [[nodiscard]] Status run(const Site& site, const ConstantStep& work);
   [[nodiscard]] Status run(const Site& site, const ZeroStep& work);

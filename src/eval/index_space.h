@@ -18,10 +18,11 @@ namespace sapper::eval {
 // The elements of an integer or pred array as indices: by full value, and what int64_t cannot say (u64) saturates.
 class IndexReader {
  public:
-  explicit IndexReader(const hlo::Literal& array)
-      : bytes_(array.bytes().data()),
-        size_(hlo::host_bytes(array.shape().element_type())),
-        is_signed_(hlo::element_class(array.shape().element_type()) == hlo::ElementClass::Signed) {}
+  IndexReader(const std::byte* array, hlo::ElementType type)
+      : bytes_(array),
+        size_(hlo::host_bytes(type)),
+        is_signed_(hlo::element_class(type) == hlo::ElementClass::Signed) {}
+  explicit IndexReader(const hlo::Literal& array) : IndexReader(array.bytes().data(), array.shape().element_type()) {}
 
   [[nodiscard]] int64_t operator[](int64_t i) const {
     switch (size_) {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "eval/execution.h"
-#include "eval/index_value.h"
+#include "eval/index_space.h"
 #include "eval/strided_copy.h"
 
 namespace sapper::eval {
@@ -60,7 +60,7 @@ int64_t Execution::start_offset(const Site& site, size_t first, const Shape& arr
   for (size_t d = 0; d < array.rank(); ++d) {
     const size_t k = as_vector ? first : first + d;
     const int64_t start =
-        index_value(site.data(k), site.operand(k).shape.element_type(), as_vector ? static_cast<int64_t>(d) : 0);
+        IndexReader(site.data(k), site.operand(k).shape.element_type())[as_vector ? static_cast<int64_t>(d) : 0];
     offset += std::clamp<int64_t>(start, 0, array.dimension(d) - part.dimension(d)) * strides.dims[d].stride;
   }
   return offset;

@@ -563,6 +563,12 @@ class Planner {
       case Opcode::Fusion: return add_plain_step(i, CallStep{it.called[0]});
       case Opcode::While: return add_plain_step(i, WhileStep{it.called[0], it.called[1]});
       case Opcode::Conditional: return emit_conditional(i);
+      case Opcode::PartitionId:
+      case Opcode::ReplicaId: return add_plain_step(i, ZeroStep{});
+      case Opcode::Reduce:
+        if (auto reduce = FastReduce::make(module_, it, operand_shape(it, 0)))
+          return add_plain_step(i, ReduceStep{std::move(*reduce)});
+        break;
       default: break;
     }
     if (const Op op = find_op(it.opcode)) return add_plain_step(i, OpStep{op});

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "eval/bitcast.h"
+#include "eval/fast_reduce.h"
 #include "eval/lane_program.h"
 #include "eval/op.h"
 #include "eval/view.h"
@@ -43,6 +44,9 @@ struct PadStep {};
 struct ConcatenateStep {};
 struct DynamicSliceStep {};
 struct DynamicUpdateSliceStep {};
+struct ReduceStep {
+  FastReduce reduce;
+};
 struct OpStep {
   Op op = nullptr;
 };
@@ -64,7 +68,7 @@ struct UnsupportedStep {};
 
 struct Step {
   std::variant<LaneStep, ViewStep, BitcastStep, PadStep, ConcatenateStep, DynamicSliceStep, DynamicUpdateSliceStep,
-               OpStep, ConstantStep, ZeroStep, CallStep, WhileStep, ConditionalStep, RepackStep, RenameStep,
+               ReduceStep, OpStep, ConstantStep, ZeroStep, CallStep, WhileStep, ConditionalStep, RepackStep, RenameStep,
                UnsupportedStep>
       work;
   hlo::InstructionIndex instruction = 0;
