@@ -79,7 +79,8 @@ Result<Fold> Fold::make(const OpContext& context, std::span<const hlo::Literal> 
               hlo::host_bytes(result_type),
               hlo::host_bytes(operand.shape().element_type())};
     const LaneOperation to_running = convert_lanes(init_type, running_type);
-    const void* lane = LaneReader(init_type, 1).read(1, init.bytes().data(), 1);
+    LaneReader init_reader(init_type, 1);
+    const void* lane = init_reader.read(1, init.bytes().data(), 1);
     for (size_t i = 0; i < block; ++i) to_running.apply(1, part.init.at(i), lane);
     fold.parts_.push_back(std::move(part));
   }

@@ -379,7 +379,7 @@ struct ConvertTo {
       const uint32_t digits = std::is_signed_v<To> ? width - 1 : width;
       const From end = std::bit_cast<From>(power_of_two_bits<From>(digits));
       const From start = std::is_signed_v<To> ? -end : From{0};
-      const auto highest = static_cast<To>(~std::make_unsigned_t<To>{0} >> (sizeof(To) * 8 - digits));
+      const auto highest = static_cast<To>(static_cast<std::make_unsigned_t<To>>(-1) >> (sizeof(To) * 8 - digits));
       const To lowest = std::is_signed_v<To> ? static_cast<To>(-highest - 1) : To{0};
       const bool inside = a > start && a < end;
       const To truncated = static_cast<To>(inside ? a : From{0});
