@@ -20,10 +20,28 @@ void binary(size_t n, void* result, const void* a, const void* b, const void*, u
   for (size_t i = 0; i < n; ++i) r[i] = std::complex<T>(function(Complex(x[i]), Complex(y[i])));
 }
 
-// Addition and negation are exact component by component in the type itself.
 Complex add(Complex a, Complex b) { return a + b; }
 Complex subtract(Complex a, Complex b) { return a - b; }
 Complex negate(Complex a) { return -a; }
+
+// A function of the standard library.
+#define SAPPER_STANDARD(name) \
+  Complex standard_##name(Complex a) { return std::name(a); }
+SAPPER_STANDARD(acos)
+SAPPER_STANDARD(acosh)
+SAPPER_STANDARD(asin)
+SAPPER_STANDARD(asinh)
+SAPPER_STANDARD(atanh)
+SAPPER_STANDARD(cos)
+SAPPER_STANDARD(cosh)
+SAPPER_STANDARD(exp)
+SAPPER_STANDARD(log)
+SAPPER_STANDARD(sin)
+SAPPER_STANDARD(sinh)
+SAPPER_STANDARD(sqrt)
+SAPPER_STANDARD(tan)
+SAPPER_STANDARD(tanh)
+#undef SAPPER_STANDARD
 
 template <class T>
 void abs(size_t n, void* result, const void* a, const void*, const void*, uint32_t) {
@@ -65,18 +83,25 @@ LaneFunction function_of(hlo::Opcode opcode) {
     case Opcode::Atan2: return binary<complex_atan2, T>;
     case Opcode::Negate: return unary<negate, T>;
     case Opcode::Sign: return unary<complex_sign, T>;
-    case Opcode::Exponential: return unary<complex_exp, T>;
+    case Opcode::Exponential: return unary<standard_exp, T>;
     case Opcode::ExponentialMinusOne: return unary<complex_expm1, T>;
-    case Opcode::Log: return unary<complex_log, T>;
+    case Opcode::Log: return unary<standard_log, T>;
     case Opcode::LogPlusOne: return unary<complex_log1p, T>;
     case Opcode::Logistic: return unary<complex_logistic, T>;
-    case Opcode::Sqrt: return unary<complex_sqrt, T>;
+    case Opcode::Sqrt: return unary<standard_sqrt, T>;
     case Opcode::Rsqrt: return unary<complex_rsqrt, T>;
     case Opcode::Cbrt: return unary<complex_cbrt, T>;
-    case Opcode::Sine: return unary<complex_sine, T>;
-    case Opcode::Cosine: return unary<complex_cosine, T>;
-    case Opcode::Tan: return unary<complex_tan, T>;
-    case Opcode::Tanh: return unary<complex_tanh, T>;
+    case Opcode::Sine: return unary<standard_sin, T>;
+    case Opcode::Cosine: return unary<standard_cos, T>;
+    case Opcode::Tan: return unary<standard_tan, T>;
+    case Opcode::Tanh: return unary<standard_tanh, T>;
+    case Opcode::Acos: return unary<standard_acos, T>;
+    case Opcode::Acosh: return unary<standard_acosh, T>;
+    case Opcode::Asin: return unary<standard_asin, T>;
+    case Opcode::Asinh: return unary<standard_asinh, T>;
+    case Opcode::Atanh: return unary<standard_atanh, T>;
+    case Opcode::Cosh: return unary<standard_cosh, T>;
+    case Opcode::Sinh: return unary<standard_sinh, T>;
     case Opcode::Abs: return abs<T>;
     case Opcode::Real: return real<T>;
     case Opcode::Imag: return imag<T>;
