@@ -51,6 +51,13 @@ template <class... Args>
   return tl::unexpected<Error>(Error{kind, fmt::format(format, std::forward<Args>(args)...), {}});
 }
 
+// `result`, its error saying that it is about `file` where no file is named yet.
+template <class T>
+[[nodiscard]] Result<T> in_file(Result<T> result, const std::string& file) {
+  if (!result && result.error().where.file.empty()) result.error().where.file = file;
+  return result;
+}
+
 [[nodiscard]] const char* to_string(ErrorKind kind);
 
 }  // namespace sapper

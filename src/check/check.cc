@@ -55,7 +55,7 @@ class Check {
   Status run() {
     SAPPER_TRY(module_, hlo::read_module(report_.path));
     report_.module = module_.name;
-    SAPPER_CHECKED(hlo::verify(module_));
+    SAPPER_CHECKED(in_file(hlo::verify(module_), report_.path));
     report_.fingerprint = hlo::fingerprint(module_).to_hex();
     SAPPER_TRY(const std::vector<InputSet> sets,
                inputs_for(module_, inputs_path(options_.inputs, report_.path), options_.input_set, options_.seed));
@@ -95,7 +95,7 @@ class Check {
   Status run_set(const InputSet& set, Report& one) {
     const bool executes = target::can_execute(options_.target);
     Judge judge(module_, set.arguments, options_.evaluation, options_.tolerance, options_.strict);
-    const Status prepared = judge.prepare();
+    const Status prepared = in_file(judge.prepare(), report_.path);
     if (!prepared && prepared.error().kind == ErrorKind::BadInput) return prepared;
 
     SAPPER_TRY(const target::CompileResult compiled, compile(options_.all_stages, executes ? &set.arguments : nullptr));

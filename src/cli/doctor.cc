@@ -12,7 +12,11 @@ using Json = nlohmann::ordered_json;
 
 // One target tried for real: its plugin is loaded in a worker process and asked for its version.
 bool examine(target::CompilerPool& pool, const target::Target& target, bool json) {
-  const auto plugin = pool.probe(target);
+  const Result<target::PluginInfo> plugin =
+      target::plugin_present(target)
+          ? pool.probe(target)
+          : fail(ErrorKind::BadInput,
+                 "its plugin is not in the cache; it is fetched when the target is first asked for");
   if (json) {
     Json row{{"target", target.to_string()}, {"release", target.release}, {"works", plugin.has_value()}};
     if (plugin) {

@@ -57,12 +57,13 @@ Result<std::vector<double>> evaluate_timed(const hlo::Module& module, const std:
 
 Status run(const Arguments& arguments) {
   SAPPER_TRY(const hlo::Module module, hlo::read_module(arguments.path));
-  SAPPER_CHECKED(hlo::verify(module));
+  SAPPER_CHECKED(in_file(hlo::verify(module), arguments.path));
   SAPPER_TRY(const std::vector<check::InputSet> sets,
              check::inputs_for(module, check::inputs_path(arguments.inputs, arguments.path), arguments.input_set,
                                arguments.seed));
   hlo::Literal value;
-  SAPPER_TRY(const std::vector<double> seconds, evaluate_timed(module, sets.front().arguments, arguments, value));
+  SAPPER_TRY(const std::vector<double> seconds,
+             in_file(evaluate_timed(module, sets.front().arguments, arguments, value), arguments.path));
   const std::vector<hlo::Literal> leaves = hlo::leaves(value);
   Json outputs = Json::array();
   inputs::Npz npz;

@@ -80,7 +80,7 @@ void print_json(const hlo::Module& module, const Status& verified) {
 
 Result<int> run(const Arguments& arguments) {
   SAPPER_TRY(const hlo::Module module, hlo::read_module(arguments.path));
-  const Status verified = hlo::verify(module);
+  const Status verified = in_file(hlo::verify(module), arguments.path);
   if (arguments.dot) {
     fmt::print("{}", hlo::to_dot(module));
   } else if (arguments.text) {
