@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "hlo/literal_proto.h"
 #include "hlo/program_shape.h"
 #include "hlo/proto.h"
 #include "hlo/wire.h"
@@ -178,7 +179,9 @@ class Writer {
       if (stated && *stated == in.shape) return;
     }
     message.clear_shape();
-    to_proto(in.shape, message.mutable_shape());
+    // XLA refuses a constant whose shape and literal have different layouts, and a literal without one.
+    const bool needs_layout = in.literal && in.shape.is_array() && in.shape.layout() == nullptr;
+    to_proto(needs_layout ? literal_shape(in.shape) : in.shape, message.mutable_shape());
   }
 
   static void write_literal(const Instruction& in, proto::HloInstructionProto& message) {
