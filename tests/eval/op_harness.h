@@ -157,6 +157,15 @@ inline hlo::Instruction instruction_of(Opcode opcode, const Shape& shape, Dims d
   return instruction;
 }
 
+// A whole number in an array of any real type.
+inline void set_number(Literal& literal, int64_t i, int64_t value) {
+  if (hlo::is_float(literal.shape().element_type())) {
+    literal.set_real(i, static_cast<double>(value));
+  } else {
+    literal.set_integer(i, value);
+  }
+}
+
 template <class T>
 Literal literal_of(ElementType type, const Dims& dimensions, const std::vector<T>& values) {
   Literal literal(Shape::array(type, dimensions));
@@ -164,7 +173,7 @@ Literal literal_of(ElementType type, const Dims& dimensions, const std::vector<T
     if constexpr (std::is_floating_point_v<T>) {
       literal.set_real(static_cast<int64_t>(i), values[i]);
     } else {
-      literal.set_integer(static_cast<int64_t>(i), static_cast<int64_t>(values[i]));
+      set_number(literal, static_cast<int64_t>(i), static_cast<int64_t>(values[i]));
     }
   }
   return literal;
