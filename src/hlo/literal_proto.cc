@@ -283,9 +283,9 @@ void values_to_proto(const Literal& literal, proto::LiteralProto* out) {
   const ValueField* const field = find_value_field(literal.shape().element_type());
   SAPPER_ASSERT(field != nullptr && field->encoding == Encoding::Bytes);
   if (literal.bytes().empty()) return;
-  const auto* const descriptor = out->GetDescriptor()->FindFieldByNumber(static_cast<int>(field->number));
+  const auto* const descriptor = proto::LiteralProto::descriptor()->FindFieldByNumber(static_cast<int>(field->number));
   const auto* const bytes = reinterpret_cast<const char*>(literal.bytes().data());
-  out->GetReflection()->SetString(out, descriptor, std::string(bytes, literal.bytes().size()));
+  proto::LiteralProto::GetReflection()->SetString(out, descriptor, std::string(bytes, literal.bytes().size()));
 }
 
 }  // namespace

@@ -17,16 +17,18 @@ struct OtherFormat {
 
 constexpr std::string_view give_hlo = "give HLO text or a serialized HloModuleProto";
 
-constexpr OtherFormat other_formats[] = {
-    {std::string_view("\x28\xb5\x2f\xfd", 4), "zstd data inside zstd data", "decompress it first"},
-    {std::string_view("\x1f\x8b", 2), "gzip data", "decompress it first"},
-    {std::string_view("PK\x03\x04", 4), "a zip or npz archive", give_hlo},
-    {std::string_view("\x93NUMPY", 6), "a NumPy array", give_hlo},
-    {std::string_view("\x7f"
-                      "ELF",
-                      4),
-     "a program or shared library", give_hlo},
-    {std::string_view("ML\xefR", 4), "MLIR bytecode, such as StableHLO", "convert it to HLO"},
+// No serialized module begins like these.
+constexpr OtherFormat other_binaries[] = {
+    {"\x28\xb5\x2f\xfd", "zstd data", "decompress it first"},
+    {"\x1f\x8b", "gzip data", "decompress it first"},
+    {"PK\x03\x04", "a zip or npz archive", give_hlo},
+    {"\x93NUMPY", "a NumPy array", give_hlo},
+    {"\177ELF", "a program or shared library", give_hlo},
+    {"ML\xefR", "MLIR bytecode, such as StableHLO", "convert it to HLO"},
+};
+
+// After white space.
+constexpr OtherFormat other_texts[] = {
     {"module @", "MLIR text, such as StableHLO", "convert it to HLO"},
     {"module {", "MLIR text, such as StableHLO", "convert it to HLO"},
     {"module attributes", "MLIR text, such as StableHLO", "convert it to HLO"},
@@ -52,18 +54,23 @@ std::string_view without_leading_space(std::string_view bytes) {
   return bytes.substr(static_cast<size_t>(start - bytes.begin()));
 }
 
+Status refuse_other(std::span<const OtherFormat> formats, std::string_view bytes) {
+  for (const OtherFormat& format : formats)
+    if (bytes.substr(0, format.prefix.size()) == format.prefix)
+      return fail(ErrorKind::BadInput, "this is {}, not HLO; {}", format.what, format.advice);
+  return {};
+}
+
 Result<Module> parse_any(std::string_view bytes) {
-  if (bytes.empty()) return fail(ErrorKind::BadInput, "the file is empty; {}", give_hlo);
   const std::string_view content = without_leading_space(bytes);
-  if (content.empty()) return fail(ErrorKind::BadInput, "the file holds only white space; {}", give_hlo);
-  for (const OtherFormat& format : other_formats) {
-    const bool matches = bytes.substr(0, format.prefix.size()) == format.prefix ||
-                         content.substr(0, format.prefix.size()) == format.prefix;
-    if (matches) return fail(ErrorKind::BadInput, "this is {}, not HLO; {}", format.what, format.advice);
-  }
+  if (content.empty())
+    return fail(ErrorKind::BadInput, "the file {}; {}", bytes.empty() ? "is empty" : "holds only white space",
+                give_hlo);
+  SAPPER_CHECKED(refuse_other(other_binaries, bytes));
   constexpr size_t sample = 4096;
-  if (looks_like_text(bytes.substr(0, sample))) return parse_text(bytes);
-  return parse_proto(bytes);
+  if (!looks_like_text(bytes.substr(0, sample))) return parse_proto(bytes);
+  SAPPER_CHECKED(refuse_other(other_texts, content));
+  return parse_text(bytes);
 }
 
 }  // namespace

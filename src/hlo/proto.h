@@ -9,12 +9,19 @@
 
 namespace sapper::hlo {
 
-// Reads a serialized HloModuleProto or HloModuleProtoWithConfig (told apart by content). Does not verify: see
-// hlo/verifier.h; but operands that are unknown or come after their user, unknown opcodes, and calls to unknown
-// computations are errors here, since the in-memory form cannot say them. Linear; ~1 microsecond an instruction.
+// Reads a serialized HloModuleProto, HloModuleProtoWithConfig or HloProto (its module; not its buffer assignment), told
+// apart by content. Does not verify: see hlo/verifier.h; but what the in-memory form cannot say is an error here:
+// operands that are unknown or come after their user, unknown opcodes, calls to computations that do not come before.
+// Linear; about half a microsecond an instruction.
+//
+// - Operands, roots and schedules may name an instruction by its whole id or, as XLA accepts, by the lower 32 bits.
+// - A schedule orders the instructions (Module::is_scheduled); computations that it leaves out keep the listed order.
+// - Fields of a singular message stated twice are an error, though protobuf would merge them: no writer does it.
 [[nodiscard]] Result<Module> parse_proto(std::string_view bytes);
 
-// Serialized HloModuleProto. Instructions and computations without an id are numbered.
+// Serialized HloModuleProto: what was read and not changed is written as the same message, byte for byte when it was
+// serialized deterministically (exceptions: references by lower 32 bits come out as whole ids; program shapes and
+// schedule sequences that were left out are written). Instructions and computations without an id are numbered.
 [[nodiscard]] std::string to_proto(const Module& module);
 // Serialized HloModuleProtoWithConfig.
 [[nodiscard]] std::string to_proto_with_config(const Module& module);
@@ -27,7 +34,7 @@ void to_proto(const Literal& literal, const Shape& shape_with_layout, proto::Lit
 // Reads a file in whichever form it holds: HLO text, HloModuleProto, HloModuleProtoWithConfig, any of them in zstd.
 // Errors carry the file name.
 [[nodiscard]] Result<Module> read_module(const std::string& path);
-// The same for bytes in memory; `name` stands for the file in errors.
+// The same for bytes in memory, decompressed; `name` stands for the file in errors.
 [[nodiscard]] Result<Module> parse_module(std::string_view bytes, const std::string& name);
 
 }  // namespace sapper::hlo

@@ -50,7 +50,7 @@ Result<Layout> layout_from_proto(const proto::LayoutProto& in, size_t rank, int 
     layout.physical_shape = std::make_shared<const Shape>(std::move(physical));
   }
   layout.dynamic_shape_metadata_prefix_bytes = in.dynamic_shape_metadata_prefix_bytes();
-  const auto& unknown = in.GetReflection()->GetUnknownFields(in);
+  const auto& unknown = proto::LayoutProto::GetReflection()->GetUnknownFields(in);
   if (!unknown.empty() && !unknown.SerializeToString(&layout.unknown_fields))
     return fail(ErrorKind::Internal, "cannot serialize the unknown fields of a layout");
   return layout;
@@ -75,7 +75,7 @@ void layout_to_proto(const Layout& layout, proto::LayoutProto* out) {
   }
   if (layout.physical_shape) to_proto(*layout.physical_shape, out->mutable_physical_shape());
   out->set_dynamic_shape_metadata_prefix_bytes(layout.dynamic_shape_metadata_prefix_bytes);
-  out->GetReflection()->MutableUnknownFields(out)->ParseFromString(layout.unknown_fields);
+  proto::LayoutProto::GetReflection()->MutableUnknownFields(out)->ParseFromString(layout.unknown_fields);
 }
 
 Result<Shape> array_from_proto(ElementType type, const proto::ShapeProto& in, int depth) {

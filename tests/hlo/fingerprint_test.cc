@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "hlo/proto.h"
+#include "tests/hlo/proto_builder.h"
 
 namespace sapper::hlo {
 namespace {
@@ -214,12 +215,12 @@ const std::vector<Change>& changes() {
       {"unknown field",
        [](Instruction& i) {
          Attributes& attributes = i.edit_attributes();
-         attributes.GetReflection()->MutableUnknownFields(&attributes)->AddVarint(999, 1);
+         unknown_fields(&attributes).AddVarint(999, 1);
        }},
       {"unknown field of the shape",
        [](Instruction& i) {
          proto::ShapeProto& shape = *i.edit_attributes().mutable_shape();
-         shape.GetReflection()->MutableUnknownFields(&shape)->AddVarint(999, 1);
+         unknown_fields(&shape).AddVarint(999, 1);
        }},
       {"operand", [](Instruction& i) { i.operands.push_back(0); }},
   };

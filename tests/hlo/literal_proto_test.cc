@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "hlo/proto.h"
+#include "tests/hlo/proto_builder.h"
 
 namespace sapper::hlo {
 namespace {
@@ -68,7 +69,7 @@ RC_GTEST_PROP(LiteralProto, TuplesRoundTrip, ()) {
   shapes.push_back(Shape::tuple(shapes));
   elements.push_back(Literal::tuple(elements));
   shapes.push_back(Shape::token());
-  elements.push_back(Literal(Shape::token()));
+  elements.emplace_back(Shape::token());
   const Shape shape = Shape::tuple(shapes);
   const Literal literal = Literal::tuple(elements);
   proto::LiteralProto message;
@@ -120,9 +121,8 @@ TEST(LiteralProto, ValuesMayComeOneAtATimeAndInPieces) {
   message.mutable_shape()->set_element_type(proto::F32);
   message.mutable_shape()->add_dimensions(3);
   message.mutable_shape()->add_is_dynamic_dimension(false);
-  auto* unknown = message.GetReflection()->MutableUnknownFields(&message);
-  unknown->AddFixed32(8, 0x3f800000);
-  unknown->AddLengthDelimited(8, std::string("\x00\x00\x00\x40\x00\x00\x40\x40", 8));
+    unknown_fields(&message).AddFixed32(8, 0x3f800000);
+  unknown_fields(&message).AddLengthDelimited(8, std::string("\x00\x00\x00\x40\x00\x00\x40\x40", 8));
   const auto read = from_proto(message);
   ASSERT_TRUE(read) << read.error().describe();
   EXPECT_EQ(read->real_at(0), 1);

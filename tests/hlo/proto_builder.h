@@ -8,6 +8,11 @@
 
 namespace sapper::hlo {
 
+// For adding fields that the schema does not name.
+inline google::protobuf::UnknownFieldSet& unknown_fields(google::protobuf::Message* message) {
+  return *message->GetReflection()->MutableUnknownFields(message);
+}
+
 inline void set_array_shape(proto::ShapeProto* shape, proto::PrimitiveType type,
                             std::initializer_list<int64_t> dimensions) {
   shape->set_element_type(type);

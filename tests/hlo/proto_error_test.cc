@@ -125,7 +125,7 @@ TEST(ProtoError, LengthPastTheEnd) {
 TEST(ProtoError, StatedTwice) {
   proto::HloModuleProto message = small_module();
   proto::HloInstructionProto* add = add_of(message);
-  add->GetReflection()->MutableUnknownFields(add)->AddLengthDelimited(3, add->shape().SerializeAsString());
+  unknown_fields(add).AddLengthDelimited(3, add->shape().SerializeAsString());
   expect_error(message.SerializeAsString(), "field 3 is damaged, no UTF-8 or stated twice", "add.2");
 }
 
@@ -157,7 +157,7 @@ TEST(ProtoError, DeepShapes) {
   proto::HloModuleProto message = small_module();
   proto::HloInstructionProto* add = add_of(message);
   add->clear_shape();
-  add->GetReflection()->MutableUnknownFields(add)->AddLengthDelimited(Attributes::kShapeFieldNumber, shape);
+  unknown_fields(add).AddLengthDelimited(Attributes::kShapeFieldNumber, shape);
   expect_error(message.SerializeAsString(), "a shape is damaged", "add.2");
 }
 

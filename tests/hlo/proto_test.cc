@@ -81,8 +81,8 @@ proto::HloModuleProto complete_module() {
 }
 
 void add_unknown(google::protobuf::Message* message) {
-  message->GetReflection()->MutableUnknownFields(message)->AddVarint(1000, 7);
-  message->GetReflection()->MutableUnknownFields(message)->AddLengthDelimited(1001, "new");
+  unknown_fields(message).AddVarint(1000, 7);
+  unknown_fields(message).AddLengthDelimited(1001, "new");
 }
 
 TEST(Proto, KeepsUnknownFieldsOfEveryLevel) {
@@ -179,8 +179,8 @@ TEST(Proto, AcceptsUnpackedRepeatedFields) {
   proto::HloInstructionProto* add = message.mutable_computations(0)->mutable_instructions(1);
   add->clear_operand_ids();
   for (int i = 0; i < 2; ++i) {
-    add->GetReflection()->MutableUnknownFields(add)->AddVarint(36, 1);  // operand_ids
-    add->GetReflection()->MutableUnknownFields(add)->AddVarint(14, 4);  // dimensions
+    unknown_fields(add).AddVarint(36, 1);  // operand_ids
+    unknown_fields(add).AddVarint(14, 4);  // dimensions
   }
   const Instruction read = parse(message).computations[0].instructions[1];
   EXPECT_EQ(read.operands, (std::vector<InstructionIndex>{0, 0}));
@@ -295,7 +295,7 @@ TEST(Proto, ReadsTheModuleOfAnHloProto) {
   // HloProto: the module is field 1, the buffer assignment field 3.
   proto::HloModuleProtoWithConfig message;
   *message.mutable_hlo_module() = complete_module();
-  message.GetReflection()->MutableUnknownFields(&message)->AddLengthDelimited(3, "buffers");
+  unknown_fields(&message).AddLengthDelimited(3, "buffers");
   const auto module = parse_proto(message.SerializeAsString());
   ASSERT_TRUE(module) << module.error().describe();
   EXPECT_EQ(module->name, "small");
