@@ -4,6 +4,8 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/assert.h"
 #include "hlo/literal_proto.h"
@@ -158,7 +160,7 @@ class Writer {
   void write_instruction(size_t computation, InstructionIndex index, std::string& out) {
     const Instruction& in = module_.computations[computation].instructions[index];
     proto::HloInstructionProto message = in.attributes();
-    message.set_name(in.name);
+    message.set_name(unique_name(in.name));
     message.set_opcode(std::string(to_string(in.opcode)));
     write_shape(in, message);
     if (in.metadata) *message.mutable_metadata() = *in.metadata;
@@ -170,6 +172,17 @@ class Writer {
     for (const InstructionIndex operand : in.operands) message.add_operand_ids(ids_.instructions[computation][operand]);
     for (const ComputationIndex called : in.called) message.add_called_computation_ids(ids_.computations[called]);
     append_message(message, out);
+  }
+
+  // Text scopes names by computation, the wire form by module: a name that is taken gets a number, as XLA's parser does
+  // it.
+  std::string unique_name(const std::string& name) {
+    if (names_.insert(name).second) return name;
+    std::string candidate;
+    for (int& next = next_suffix_[name];;) {
+      candidate = fmt::format("{}.{}", name, ++next);
+      if (names_.insert(candidate).second) return candidate;
+    }
   }
 
   // A shape or literal in the attributes says more than Shape or Literal can: it stays unless it became another one.
@@ -195,6 +208,8 @@ class Writer {
 
   const Module& module_;
   const Ids ids_;
+  std::unordered_set<std::string> names_;
+  std::unordered_map<std::string, int> next_suffix_;
 };
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST_P(Zoo, PlainViolationsGetTheMeasuredVerdict) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, Zoo, ::testing::Values("cpu@0.81", "cpu@0.106", "cpu@0.115"), [](const auto& info) {
-  return info.param == "cpu@0.81" ? "r81" : info.param == "cpu@0.106" ? "r106" : "r115";
+  return test.param == "cpu@0.81" ? "r81" : test.param == "cpu@0.106" ? "r106" : "r115";
 });
 
 }  // namespace

@@ -31,7 +31,7 @@ TEST_P(Corpus, EveryModuleAgrees) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, Corpus, ::testing::Values("cpu", "tpu:v5e"),
-                         [](const auto& info) { return info.param == "cpu" ? "cpu" : "v5e"; });
+                         [](const auto& test) { return test.param == "cpu" ? "cpu" : "v5e"; });
 
 }  // namespace
 }  // namespace sapper::check
