@@ -50,7 +50,7 @@ TEST_P(Zoo, PlainViolationsGetTheMeasuredVerdict) {
   EXPECT_EQ(judged, 33);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpu, Zoo, ::testing::Values("cpu@0.81", "cpu@0.106", "cpu@0.115"), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Cpu, Zoo, ::testing::Values("cpu@0.81", "cpu@0.106", "cpu@0.115"), [](const auto& test) {
   return test.param == "cpu@0.81" ? "r81" : test.param == "cpu@0.106" ? "r106" : "r115";
 });
 
