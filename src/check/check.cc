@@ -59,7 +59,7 @@ class Check {
     report_.fingerprint = hlo::fingerprint(module_).to_hex();
     SAPPER_TRY(const std::vector<InputSet> sets,
                inputs_for(module_, inputs_path(options_.inputs, report_.path), options_.input_set, options_.seed));
-    serialized_ = hlo::to_proto(module_);
+    serialized_ = hlo::to_compilable_proto(module_);
     report_.verdict = Verdict::Agree;
     for (const InputSet& set : sets) {
       Report one;

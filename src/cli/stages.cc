@@ -48,7 +48,7 @@ Status run(const Arguments& arguments) {
   SAPPER_TRY(request.configuration, configuration(arguments.target));
   SAPPER_TRY(const hlo::Module module, hlo::read_module(arguments.path));
   SAPPER_CHECKED(in_file(hlo::verify(module), arguments.path));
-  request.module = hlo::to_proto(module);
+  request.module = hlo::to_compilable_proto(module);
   request.dump_passes = true;
   target::CompilerPool pool({.workers = 1});
   SAPPER_TRY(target::CompileResult compiled, pool.compile(on, request));

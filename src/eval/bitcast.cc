@@ -160,6 +160,29 @@ std::vector<int64_t> physical_order(const hlo::Shape& shape) {
   return order;
 }
 
+// A smaller array in the place of a larger one, as the compiler writes it where only tile padding grows: the same
+// layout, and every element at the place where the operand has the element of the same index.
+std::optional<View> leading_part(const hlo::Shape& operand, const hlo::Shape& result) {
+  const size_t rank = result.rank();
+  if (operand.rank() != rank || operand.layout() == nullptr || result.layout() == nullptr) return std::nullopt;
+  const hlo::Layout& layout = *result.layout();
+  if (layout.minor_to_major != operand.layout()->minor_to_major || layout.tiles != operand.layout()->tiles ||
+      layout.tiles.empty() || layout.minor_to_major.size() != rank)
+    return std::nullopt;
+  const std::vector<int64_t>& tile = layout.tiles[0].dimensions;
+  for (size_t i = 0; i < rank; ++i) {
+    const auto d = static_cast<size_t>(layout.minor_to_major[i]);
+    const int64_t unit = i < tile.size() ? tile[tile.size() - 1 - i] : 1;
+    const bool most_major = i + 1 == rank;  // nothing is behind it
+    const auto tiles = [&](const hlo::Shape& shape) { return (shape.dimension(d) + unit - 1) / unit; };
+    if (result.dimension(d) > operand.dimension(d) || (!most_major && tiles(result) != tiles(operand)))
+      return std::nullopt;
+  }
+  View view = View::of(operand.dimensions());
+  for (size_t d = 0; d < rank; ++d) view.dims[d].size = result.dimension(d);
+  return view;
+}
+
 }  // namespace
 
 void copy_in_physical_order(const hlo::Shape& operand, const hlo::Shape& result, const std::byte* from, std::byte* to) {
@@ -173,7 +196,10 @@ void copy_in_physical_order(const hlo::Shape& operand, const hlo::Shape& result,
 std::optional<Bitcast> make_bitcast(const hlo::Shape& operand, const hlo::Shape& result) {
   if (!operand.is_array() || !result.is_array() || !is_modelled(operand) || !is_modelled(result)) return std::nullopt;
   if (hlo::host_bytes(operand.element_type()) != hlo::host_bytes(result.element_type())) return std::nullopt;
-  if (operand.element_count() != result.element_count()) return std::nullopt;
+  if (operand.element_count() != result.element_count()) {
+    const auto part = leading_part(operand, result);
+    return part ? std::optional(Bitcast{{*part}, {}, {}}) : std::nullopt;
+  }
   if (operand.element_count() <= 1) return Bitcast{};
   Physical from = physical(operand);
   Physical to = physical(result);

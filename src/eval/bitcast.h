@@ -2,7 +2,8 @@
 // layout, so a bitcast moves elements wherever the layouts order them differently.
 //
 // Element k of the operand in physical order becomes element k of the result in physical order; padding of tiles holds
-// no elements and is skipped.
+// no elements and is skipped. A result with fewer elements and the same tiles is the operand's leading part: what falls
+// away becomes padding.
 #pragma once
 
 #include <cstddef>

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "eval/execution.h"
+#include "eval/mixed_precision.h"
 
 namespace sapper::eval {
 namespace {
@@ -52,7 +53,8 @@ Status check_arguments(const Module& module, std::span<const Literal> arguments)
 Result<Literal> evaluate(const Module& module, std::span<const Literal> arguments, const Options& options) {
   SAPPER_CHECKED(check_arguments(module, arguments));
   SAPPER_CHECKED(check_call_depth(module));
-  return Execution(module, options).call(module.entry, arguments);
+  const std::optional<Module> explicit_module = with_explicit_converts(module);
+  return Execution(explicit_module ? *explicit_module : module, options).call(module.entry, arguments);
 }
 
 }  // namespace sapper::eval

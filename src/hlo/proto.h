@@ -23,6 +23,11 @@ namespace sapper::hlo {
 // serialized deterministically (exceptions: references by lower 32 bits come out as whole ids; program shapes and
 // schedule sequences that were left out are written). Instructions and computations without an id are numbered.
 [[nodiscard]] std::string to_proto(const Module& module);
+
+// The same for a compiler: arrays without a layout get the row-major one, as XLA's own text parser does it (some of
+// XLA's passes die of arrays without one).
+[[nodiscard]] std::string to_compilable_proto(const Module& module);
+
 // Serialized HloModuleProtoWithConfig.
 [[nodiscard]] std::string to_proto_with_config(const Module& module);
 

@@ -72,9 +72,23 @@ Ids number(const Module& module) {
   return ids;
 }
 
+void add_layouts(proto::ShapeProto* shape) {
+  for (proto::ShapeProto& element : *shape->mutable_tuple_shapes()) add_layouts(&element);
+  if (!is_array_type(static_cast<ElementType>(shape->element_type())) || shape->has_layout()) return;
+  proto::LayoutProto* const layout = shape->mutable_layout();
+  for (int d = shape->dimensions_size(); d-- > 0;) layout->add_minor_to_major(d);
+  layout->set_tail_padding_alignment_in_elements(1);
+}
+
+void add_layouts(proto::ProgramShapeProto* shape) {
+  for (proto::ShapeProto& parameter : *shape->mutable_parameters()) add_layouts(&parameter);
+  add_layouts(shape->mutable_result());
+}
+
 class Writer {
  public:
-  explicit Writer(const Module& module) : module_(module), ids_(number(module)) {}
+  Writer(const Module& module, bool adds_layouts)
+      : module_(module), adds_layouts_(adds_layouts), ids_(number(module)) {}
 
   std::string write() {
     using P = proto::HloModuleProto;
@@ -91,6 +105,7 @@ class Writer {
     }
     P tail = module_.attributes;
     if (!states_host_program_shape()) *tail.mutable_host_program_shape() = host_program_shape(module_);
+    if (adds_layouts_) add_layouts(tail.mutable_host_program_shape());
     tail.set_id(module_.id);
     tail.set_entry_computation_id(ids_.computations[module_.entry]);
     if (module_.is_scheduled) write_schedule(tail.mutable_schedule());
@@ -132,6 +147,7 @@ class Writer {
     }
     P tail = computation.attributes;
     if (!tail.has_program_shape()) *tail.mutable_program_shape() = program_shape(computation);
+    if (adds_layouts_) add_layouts(tail.mutable_program_shape());
     tail.set_id(ids_.computations[index]);
     tail.set_root_id(ids_.instructions[index][computation.root]);
     tail.set_is_fusion_computation(computation.is_fusion);
@@ -163,6 +179,7 @@ class Writer {
     message.set_name(unique_name(in.name));
     message.set_opcode(std::string(to_string(in.opcode)));
     write_shape(in, message);
+    if (adds_layouts_) add_layouts(message.mutable_shape());
     if (in.metadata) *message.mutable_metadata() = *in.metadata;
     write_literal(in, message);
     message.set_parameter_number(in.parameter_number);
@@ -207,6 +224,7 @@ class Writer {
   }
 
   const Module& module_;
+  const bool adds_layouts_;
   const Ids ids_;
   std::unordered_set<std::string> names_;
   std::unordered_map<std::string, int> next_suffix_;
@@ -214,7 +232,9 @@ class Writer {
 
 }  // namespace
 
-std::string to_proto(const Module& module) { return Writer(module).write(); }
+std::string to_proto(const Module& module) { return Writer(module, false).write(); }
+
+std::string to_compilable_proto(const Module& module) { return Writer(module, true).write(); }
 
 std::string to_proto_with_config(const Module& module) {
   using P = proto::HloModuleProtoWithConfig;
