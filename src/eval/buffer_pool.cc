@@ -1,5 +1,6 @@
 #include "eval/buffer_pool.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace sapper::eval {
@@ -41,6 +42,7 @@ void BufferPool::release(Buffer&& buffer) {
   live_ -= bytes;
   const int size_class = class_of(bytes);
   if (class_bytes(size_class) != bytes) return;  // adopted, of another size
+  if (free_bytes_ + bytes > std::max(enough_free, live_)) return;
   free_[size_class].push_back(std::move(last));
   free_bytes_ += bytes;
 }

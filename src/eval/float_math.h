@@ -14,14 +14,21 @@
 
 namespace sapper::eval {
 
-// sum of coefficients[i] * x^i, by Horner's rule, unrolled by recursion.
-template <size_t i = 0, size_t n>
-SAPPER_LANE double polynomial(double x, const double (&coefficients)[n]) {
-  if constexpr (i + 1 == n) {
-    return coefficients[i];
+// coefficients[first] + coefficients[first + step] * x + coefficients[first + 2 * step] * x^2 + ..., by Horner's rule.
+template <size_t first, size_t step, size_t n>
+SAPPER_LANE double horner(double x, const double (&coefficients)[n]) {
+  if constexpr (first + step >= n) {
+    return coefficients[first];
   } else {
-    return coefficients[i] + x * polynomial<i + 1>(x, coefficients);
+    return coefficients[first] + x * horner<first + step, step>(x, coefficients);
   }
+}
+
+// sum of coefficients[i] * x^i: even and odd powers apart, so that two chains of operations run side by side.
+template <size_t n>
+SAPPER_LANE double polynomial(double x, const double (&coefficients)[n]) {
+  const double square = x * x;
+  return horner<0, 2>(square, coefficients) + x * horner<1, 2>(square, coefficients);
 }
 
 // Adding and taking away rounds to an integer; its low bits are then the integer's.

@@ -25,6 +25,26 @@ std::vector<CopyDim> region(const Shape& array, const Shape& part, bool into_arr
   return dims;
 }
 
+// Elements [first, first + count) of a padded dimension are inside the result, the first at `position`, `step` apart.
+struct ElementRange {
+  int64_t first = 0;
+  int64_t count = 0;
+  int64_t position = 0;
+  int64_t step = 1;
+};
+
+ElementRange elements_inside(int64_t size, int64_t result_size, int64_t low, int64_t interior) {
+  ElementRange range;
+  if (size > 1) range.step = interior + 1;  // a single element may have any interior padding
+  if (low < 0) range.first = -(low + 1) / range.step + 1;
+  int64_t room = 0;  // element i is at low + i * step, which is in front of the end when i * step <= room
+  if (__builtin_sub_overflow(result_size - 1, low, &room)) room = INT64_MAX;
+  const int64_t last = room < 0 ? -1 : std::min(size - 1, room / range.step);
+  range.count = std::max<int64_t>(0, last - range.first + 1);
+  if (range.count > 0) range.position = low + range.first * range.step;
+  return range;
+}
+
 // The bits of an array's elements in a row.
 class BitReader {
  public:
@@ -108,16 +128,12 @@ Status Execution::run(const Site& site, const PadStep&) {
   int64_t to_offset = 0;
   for (size_t d = 0; d < array.rank(); ++d) {
     const auto& padding = config.dimensions(static_cast<int>(d));
-    const int64_t step = padding.interior_padding() + 1;
-    const int64_t low = padding.edge_padding_low();
-    // Element i lands at low + i * step: those that land inside the result.
-    const int64_t first = low < 0 ? (-low + step - 1) / step : 0;
-    const int64_t room = shape.dimension(d) - 1 - low;  // i * step <= room
-    const int64_t last = room < 0 ? -1 : std::min(array.dimension(d) - 1, room / step);
-    if (last < first) return {};
-    from_offset += first * from.dims[d].stride;
-    to_offset += (low + first * step) * to.dims[d].stride;
-    dims.push_back({last - first + 1, from.dims[d].stride, to.dims[d].stride * step});
+    const ElementRange range =
+        elements_inside(array.dimension(d), shape.dimension(d), padding.edge_padding_low(), padding.interior_padding());
+    if (range.count == 0) return {};
+    from_offset += range.first * from.dims[d].stride;
+    to_offset += range.position * to.dims[d].stride;
+    dims.push_back({range.count, from.dims[d].stride, to.dims[d].stride * range.step});
   }
   strided_copy(std::move(dims), site.data(0) + from_offset * bytes, result + to_offset * bytes, bytes);
   return {};

@@ -25,7 +25,9 @@ View slice(const View& operand, const hlo::Instruction& instruction) {
   for (size_t i = 0; i < result.dims.size(); ++i) {
     const auto& range = instruction.attributes().slice_dimensions(static_cast<int>(i));
     result.offset += range.start() * result.dims[i].stride;
-    result.dims[i] = {instruction.shape.dimension(i), result.dims[i].stride * range.stride()};
+    const int64_t size = instruction.shape.dimension(i);
+    result.dims[i] = {size,
+                      size > 1 ? result.dims[i].stride * range.stride() : 0};  // a single element may have any stride
   }
   return result;
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -57,8 +58,28 @@ inline hlo::Literal constant(const std::string& text) {
   return value_of("ROOT c = " + text.substr(0, space) + " constant(" + text.substr(space + 1) + ")");
 }
 
+// Equal bits, or NaN for NaN.
+inline bool same_element(const hlo::Literal& a, const hlo::Literal& b, int64_t i) {
+  const auto same = [](double x, double y) {
+    return (std::isnan(x) && std::isnan(y)) || (x == y && std::signbit(x) == std::signbit(y));
+  };
+  const hlo::ElementType type = a.shape().element_type();
+  if (hlo::is_float(type)) return same(a.real_at(i), b.real_at(i));
+  if (!hlo::is_complex(type)) return a.integer_at(i) == b.integer_at(i);
+  return same(a.complex_at(i).real(), b.complex_at(i).real()) && same(a.complex_at(i).imag(), b.complex_at(i).imag());
+}
+
+inline bool same_value(const hlo::Literal& got, const hlo::Literal& expected) {
+  if (!got.shape().same_ignoring_layout(expected.shape())) return false;
+  for (size_t k = 0; k < got.elements().size(); ++k)
+    if (!same_value(got.elements()[k], expected.elements()[k])) return false;
+  for (int64_t i = 0; i < got.element_count(); ++i)
+    if (!same_element(got, expected, i)) return false;
+  return true;
+}
+
 inline void expect_same(const hlo::Literal& got, const hlo::Literal& expected) {
-  EXPECT_TRUE(got == expected) << "got      " << hlo::to_text(got) << "\nexpected " << hlo::to_text(expected);
+  EXPECT_TRUE(same_value(got, expected)) << "got      " << hlo::to_text(got) << "\nexpected " << hlo::to_text(expected);
 }
 
 // Runs fused, and traced (each instruction by itself).
