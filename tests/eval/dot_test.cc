@@ -282,6 +282,71 @@ TEST(Dot, FloatsAsIntegersAreUnsupported) {
   EXPECT_EQ(got.error().kind, ErrorKind::Unsupported);
 }
 
+hlo::Instruction ragged_instruction(const Numbers& numbers, int64_t ragged, std::vector<int64_t> groups,
+                                    const hlo::Shape& result) {
+  hlo::Instruction made = dot_instruction(numbers, result);
+  made.opcode = hlo::Opcode::RaggedDot;
+  hlo::Attributes& attributes = made.edit_attributes();
+  proto::RaggedDotDimensionNumbers* to = attributes.mutable_ragged_dot_dimension_numbers();
+  to->mutable_dot_dimension_numbers()->Swap(attributes.mutable_dot_dimension_numbers());
+  attributes.clear_dot_dimension_numbers();
+  to->add_lhs_ragged_dimensions(ragged);
+  for (const int64_t d : groups) to->add_rhs_group_dimensions(d);
+  return made;
+}
+
+TEST(RaggedDot, RowsMeetTheMatrixOfTheirGroup) {
+  // Groups of 2, 0 and 1 rows; the fourth row belongs to none.
+  const Literal lhs = literal(ElementType::F32, {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const Literal rhs = literal(ElementType::F32, {3, 2, 1}, {1, 1, INFINITY, INFINITY, 10, 100});
+  const auto made = ragged_instruction({{}, {}, {1}, {1}}, 0, {0}, shape(ElementType::F32, {4, 1}));
+  const Literal got = run(ragged_dot, made, {lhs, rhs, literal(ElementType::S32, {3}, {2, 0, 1})}).value();
+  EXPECT_EQ(reals(got), (std::vector<double>{3, 7, 650, 0}));
+}
+
+TEST(RaggedDot, GroupSizesMayDifferAcrossTheBatch) {
+  // [b, m, k], [g, b, k, n] -> [b, m, n] with k = n = 1.
+  const Literal lhs = literal(ElementType::F32, {2, 3, 1}, {1, 2, 3, 4, 5, 6});
+  const Literal rhs = literal(ElementType::F32, {2, 2, 1, 1}, {1, 10, 100, 1000});
+  const auto made = ragged_instruction({{0}, {1}, {2}, {2}}, 1, {0}, shape(ElementType::F32, {2, 3, 1}));
+  const Literal got = run(ragged_dot, made, {lhs, rhs, literal(ElementType::S64, {2, 2}, {1, 2, 2, 1})}).value();
+  EXPECT_EQ(reals(got), (std::vector<double>{1, 200, 300, 40, 50, 6000}));
+  const auto wrong = run(ragged_dot, made, {lhs, rhs, literal(ElementType::S64, {3, 2}, {1, 2, 2, 1, 0, 0})});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().kind, ErrorKind::BadInput);
+}
+
+TEST(RaggedDot, ContractingGroupsSumApart) {
+  const Literal lhs = literal(ElementType::F32, {1, 4}, {1, 2, 3, 4});
+  const Literal rhs = literal(ElementType::F32, {4, 2}, {1, 10, 1, 10, 1, 10, 1, 10});
+  const auto made = ragged_instruction(plain, 1, {}, shape(ElementType::F32, {3, 1, 2}));
+  // Sizes beyond the dimension's end are cut off.
+  const Literal got = run(ragged_dot, made, {lhs, rhs, literal(ElementType::S32, {3}, {1, 2, 7})}).value();
+  EXPECT_EQ(reals(got), (std::vector<double>{1, 10, 5, 50, 4, 40}));
+}
+
+TEST(RaggedDot, ARaggedBatchIsAPlainDot) {
+  const Literal lhs = literal(ElementType::F32, {2, 1, 1}, {3, 4});
+  const Literal rhs = literal(ElementType::F32, {2, 1, 1}, {5, 6});
+  const auto made = ragged_instruction({{0}, {0}, {2}, {1}}, 0, {}, shape(ElementType::F32, {2, 1, 1}));
+  EXPECT_EQ(reals(run(ragged_dot, made, {lhs, rhs, literal(ElementType::S32, {1}, {1})}).value()),
+            (std::vector<double>{15, 24}));
+}
+
+TEST(ScaledDot, AScaleServesABlock) {
+  hlo::Instruction made = dot_instruction({{}, {}, {1}, {1}}, shape(ElementType::BF16, {1, 1}));
+  made.opcode = hlo::Opcode::ScaledDot;
+  const Literal lhs = literal(ElementType::F8E4M3FN, {1, 4}, {1, 2, 3, 4});
+  const Literal rhs = literal(ElementType::F4E2M1FN, {1, 4}, {1, 1, 0.5, 1.5});
+  const Literal lhs_scale = literal(ElementType::F8E8M0FNU, {1, 2}, {4, 0.5});
+  const Literal rhs_scale = literal(ElementType::BF16, {}, {-2});
+  EXPECT_EQ(reals(run(scaled_dot, made, {lhs, rhs, lhs_scale, rhs_scale}).value()),
+            std::vector<double>{-2 * (4 * 3 + 0.5 * 7.5)});
+  const auto wrong = run(scaled_dot, made, {lhs, rhs, literal(ElementType::F8E8M0FNU, {1, 3}, {1, 1, 1}), rhs_scale});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().kind, ErrorKind::BadInput);
+}
+
 TEST(Accumulator, WideSumsRoundOnceToNarrowTypes) {
   const auto rounded = [](long double sum, ElementType type) {
     Literal out(shape(type, {1}));
