@@ -94,7 +94,9 @@ class Check {
 
   Status run_set(const InputSet& set, Report& one) {
     const bool executes = target::can_execute(options_.target);
-    Judge judge(module_, set.arguments, options_.evaluation, options_.tolerance, options_.strict);
+    const Policy policy{.strict = options_.strict,
+                        .bfloat16_products = options_.target.platform == target::Platform::Tpu};
+    Judge judge(module_, set.arguments, options_.evaluation, options_.tolerance, policy);
     const Status prepared = in_file(judge.prepare(), report_.path);
     if (!prepared && prepared.error().kind == ErrorKind::BadInput) return prepared;
 

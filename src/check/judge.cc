@@ -29,6 +29,14 @@ bool has_narrow_floats(const Module& module) {
   return found;
 }
 
+bool has_default_precision_products(const Module& module) {
+  bool found = false;
+  for_each_instruction(module, [&](const hlo::Computation& computation, const hlo::Instruction& instruction) {
+    found = found || numerics::has_default_precision(computation, instruction);
+  });
+  return found;
+}
+
 // How bad a verdict is for the whole: one mismatch decides, then doubt, then policy.
 int severity(Verdict verdict) {
   switch (verdict) {
@@ -42,13 +50,13 @@ int severity(Verdict verdict) {
 }  // namespace
 
 Judge::Judge(const Module& module, const std::vector<Literal>& arguments, eval::Options evaluation,
-             std::optional<numerics::Tolerance> tolerance, bool strict)
+             std::optional<numerics::Tolerance> tolerance, Policy policy)
     : module_(module),
       arguments_(arguments),
       evaluation_(std::move(evaluation)),
       tolerance_(tolerance),
-      strict_(strict),
-      tolerances_(numerics::derive_tolerances(module, false)) {}
+      policy_(policy),
+      tolerances_(numerics::derive_tolerances(module, {})) {}
 
 Status Judge::prepare() {
   SAPPER_TRY(reference_, eval::evaluate(module_, arguments_, evaluation_));
@@ -93,7 +101,7 @@ OutputReport Judge::judge_leaf(size_t leaf, const Literal& got, const Literal& e
   report.verdict = Verdict::Mismatch;
   if (tolerance_) return report;
 
-  if (auto policy = strict_ ? std::nullopt : allowing_policy(leaf, got, report.difference, origin)) {
+  if (auto policy = policy_.strict ? std::nullopt : allowing_policy(leaf, got, report.difference, origin)) {
     report.verdict = Verdict::Policy;
     report.reason = *std::move(policy);
     return report;
@@ -116,6 +124,8 @@ std::optional<std::string> Judge::allowing_policy(size_t leaf, const Literal& go
     return "roundings to a narrow float type are left out (excess precision)";
   if (origin == Origin::Device && agrees_contracted(leaf, got))
     return "multiply-adds are contracted: products are not rounded";
+  if (policy_.bfloat16_products && has_default_precision_products(module_) && agrees_in_bfloat16(leaf, got))
+    return "f32 products of default precision run in one bf16 pass";
   return std::nullopt;
 }
 
@@ -126,11 +136,17 @@ bool Judge::agrees_with_excess_precision(size_t leaf, const Literal& got) {
       eval::Options options = evaluation_;
       options.excess_precision = true;
       if (const auto value = eval::evaluate(module_, arguments_, options)) excess_ = hlo::leaves(*value);
-      excess_tolerances_ = numerics::derive_tolerances(module_, true);
+      excess_tolerances_ = numerics::derive_tolerances(module_, {.excess_precision = true});
     }
   }
   return leaf < excess_->size() &&
          numerics::compare(got, (*excess_)[leaf], excess_tolerances_[leaf].tolerance).mismatches == 0;
+}
+
+bool Judge::agrees_in_bfloat16(size_t leaf, const Literal& got) {
+  const auto tolerances = numerics::derive_tolerances(module_, {.excess_precision = true, .bfloat16_products = true});
+  const std::vector<Literal> expected = hlo::leaves(reference_);
+  return numerics::compare(got, expected[leaf], tolerances[leaf].tolerance).mismatches == 0;
 }
 
 bool Judge::agrees_contracted(size_t leaf, const Literal& got) {

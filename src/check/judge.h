@@ -28,15 +28,21 @@ struct Judgement {
   std::vector<OutputReport> outputs;
 };
 
+// What a target documents that it may do to values (docs/comparison.md).
+struct Policy {
+  bool strict = false;             // nothing: every operation as written
+  bool bfloat16_products = false;  // f32 dots and convolutions of default precision run in one bf16 pass (XLA:TPU)
+};
+
 // Where a value comes from: a program that the evaluator ran, or a device, which may also contract multiply-adds.
 enum class Origin { Evaluator, Device };
 
 class Judge {
  public:
-  // `module` and `arguments` must outlive the judge. `tolerance` replaces the derived ones; `strict` forbids every
-  // policy.
+  // `module` and `arguments` must outlive the judge. `tolerance` replaces the derived ones; `policy` says what is
+  // allowed.
   Judge(const hlo::Module& module, const std::vector<hlo::Literal>& arguments, eval::Options evaluation,
-        std::optional<numerics::Tolerance> tolerance, bool strict);
+        std::optional<numerics::Tolerance> tolerance, Policy policy);
 
   // Evaluates the reference; to be called once, before judge.
   [[nodiscard]] Status prepare();
@@ -56,13 +62,14 @@ class Judge {
   std::optional<std::string> allowing_policy(size_t leaf, const hlo::Literal& got,
                                              const numerics::Difference& difference, Origin origin);
   bool agrees_with_excess_precision(size_t leaf, const hlo::Literal& got);
+  bool agrees_in_bfloat16(size_t leaf, const hlo::Literal& got);
   bool agrees_contracted(size_t leaf, const hlo::Literal& got);
 
   const hlo::Module& module_;
   const std::vector<hlo::Literal>& arguments_;
   eval::Options evaluation_;
   std::optional<numerics::Tolerance> tolerance_;
-  bool strict_;
+  Policy policy_;
   hlo::Literal reference_;
   std::vector<numerics::OutputTolerance> tolerances_;
   std::vector<numerics::OutputTolerance> excess_tolerances_;

@@ -168,7 +168,7 @@ double accumulated_length(const Computation& computation, const Instruction& ins
 
 class Pass {
  public:
-  Pass(const Module& module, bool excess_precision) : module_(module), excess_precision_(excess_precision) {}
+  Pass(const Module& module, Allowance allowance) : module_(module), allowance_(allowance) {}
 
   Estimates walk(ComputationIndex index, const Estimates& arguments, int depth) {
     const Computation& computation = module_.computations[index];
@@ -350,16 +350,20 @@ class Pass {
     const double from = epsilon(computation.instructions[instruction.operands[0]].shape.element_type());
     if (to == 0) return decided(instruction, in);
     if (to > from && from > 0) {
-      if (inexact(in) || excess_precision_) in.relative += to;  // may land on either side of a tie, or stay unrounded
+      if (inexact(in) || allowance_.excess_precision)
+        in.relative += to;  // may land on either side of a tie, or stay unrounded
       in.rounded = true;
     }
     return in;
   }
 
-  static Estimate accumulated(const Computation& computation, const Instruction& instruction, Estimate in,
-                              double unit) {
+  Estimate accumulated(const Computation& computation, const Instruction& instruction, Estimate in, double unit) const {
     if (unit == 0) return discrete(instruction, in);
     const double length = accumulated_length(computation, instruction);
+    if (allowance_.bfloat16_products && has_default_precision(computation, instruction)) {
+      in.relative += 2 * epsilon(ElementType::BF16);
+      in.rounded = true;
+    }
     if (length <= 1 && !in.rounded && instruction.opcode != Opcode::CustomCall) {
       in.rounded = true;
       return in;
@@ -372,13 +376,20 @@ class Pass {
   }
 
   const Module& module_;
-  bool excess_precision_;
+  Allowance allowance_;
 };
 
 }  // namespace
 
-std::vector<OutputTolerance> derive_tolerances(const Module& module, bool excess_precision) {
-  const Estimates outputs = Pass(module, excess_precision).walk(module.entry, {}, 0);
+bool has_default_precision(const Computation& computation, const Instruction& instruction) {
+  if (instruction.opcode != Opcode::Dot && instruction.opcode != Opcode::Convolution) return false;
+  for (const int precision : instruction.attributes().precision_config().operand_precision())
+    if (precision != proto::PrecisionConfig::DEFAULT) return false;
+  return computation.instructions[instruction.operands[0]].shape.element_type() == ElementType::F32;
+}
+
+std::vector<OutputTolerance> derive_tolerances(const Module& module, Allowance allowance) {
+  const Estimates outputs = Pass(module, allowance).walk(module.entry, {}, 0);
   std::vector<OutputTolerance> tolerances;
   for (const Estimate& output : outputs)
     tolerances.push_back({{.relative = output.relative, .scaled = output.scaled}, output.decision});

@@ -22,9 +22,17 @@ struct OutputTolerance {
   std::string decision;
 };
 
-// One entry an output leaf of the entry computation. With `excess_precision`, roundings to narrow float types are
-// permissions, not obligations: their epsilon enters the tolerance. Linear in the module's size (loop bodies are walked
-// a few times and extrapolated).
-[[nodiscard]] std::vector<OutputTolerance> derive_tolerances(const hlo::Module& module, bool excess_precision);
+// What an implementation may do beyond rounding each operation once.
+struct Allowance {
+  bool excess_precision = false;   // leave out roundings to narrow float types
+  bool bfloat16_products = false;  // round the f32 operands of dots and convolutions of default precision to bf16
+};
+
+// One entry an output leaf of the entry computation. Linear in the module's size (loop bodies are walked a few times
+// and extrapolated).
+[[nodiscard]] std::vector<OutputTolerance> derive_tolerances(const hlo::Module& module, Allowance allowance);
+
+// Whether `instruction` is a dot or convolution over f32 whose precision is the default one.
+[[nodiscard]] bool has_default_precision(const hlo::Computation& computation, const hlo::Instruction& instruction);
 
 }  // namespace sapper::numerics

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <thread>
+#include <map>
 
 #include "check/batch.h"
 
@@ -10,6 +10,15 @@ namespace sapper::check {
 namespace {
 
 const std::string ops = std::string(SAPPER_SOURCE_DIR) + "/../shared/corpus/ops";
+
+// (target, module) -> the verdict that is right for it, other than `agree`.
+const std::map<std::pair<std::string, std::string>, std::string> not_agreeing = {
+    // Convolutions of default precision: a bfloat16-propagation pass rounds their operands to bf16.
+    {{"tpu:v5e", "conv"}, "policy"},
+    {{"tpu:v5e", "dwconv"}, "policy"},
+    // The optimized program calls a Mosaic kernel of the compiler's own, which only its LLO says in full.
+    {{"tpu:v5e", "attn"}, "undetermined"},
+};
 
 class Corpus : public ::testing::TestWithParam<std::string> {};
 
@@ -25,7 +34,10 @@ TEST_P(Corpus, EveryModuleAgrees) {
   check_all(
       pool, *files, options, 2,
       [](const Report& report) {
-        EXPECT_EQ(to_string(report.verdict), "agree") << report.path << ": " << report.reason;
+        const std::string name = std::filesystem::path(report.path).stem();
+        const auto known = not_agreeing.find({GetParam(), name});
+        EXPECT_EQ(to_string(report.verdict), known == not_agreeing.end() ? "agree" : known->second)
+            << report.path << ": " << report.reason;
       },
       [](const BatchProgress&) {});
 }

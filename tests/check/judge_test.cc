@@ -31,7 +31,7 @@ Literal array(ElementType type, const std::vector<double>& values) {
 Judgement judge(const std::string& text, const std::vector<Literal>& arguments, const Literal& got,
                 bool strict = false) {
   const Module module = parse(text);
-  Judge judge(module, arguments, {}, std::nullopt, strict);
+  Judge judge(module, arguments, {}, std::nullopt, {.strict = strict});
   const Status prepared = judge.prepare();
   EXPECT_TRUE(prepared.has_value()) << (prepared ? "" : prepared.error().describe());
   return judge.judge(got);

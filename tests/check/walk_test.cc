@@ -44,7 +44,7 @@ Literal values(std::vector<double> elements) {
 Walk walk(const std::vector<target::HloStage>& stages, const std::vector<Literal>& arguments, bool strict = false) {
   const auto module = hlo::parse_text(stages[0].module);
   EXPECT_TRUE(module.has_value()) << (module ? "" : module.error().describe());
-  Judge judge(*module, arguments, {}, std::nullopt, strict);
+  Judge judge(*module, arguments, {}, std::nullopt, {.strict = strict});
   EXPECT_TRUE(judge.prepare().has_value());
   return walk_stages(judge, stages, strict, true);
 }
