@@ -14,10 +14,6 @@ add_compile_options(-ffp-contract=off)
 # sapper_room(NAME DEPENDENCIES...): library sapper_NAME from src/NAME/*.cc.
 function(sapper_room name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
-  if(NOT sources)  # a room that is not furnished yet
-    file(WRITE ${CMAKE_BINARY_DIR}/${name}_empty.cc "")
-    set(sources ${CMAKE_BINARY_DIR}/${name}_empty.cc)
-  endif()
   add_library(sapper_${name} STATIC ${sources})
   target_include_directories(sapper_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_compile_options(sapper_${name} PRIVATE ${SAPPER_WARNINGS})
