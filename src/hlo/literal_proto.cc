@@ -296,10 +296,7 @@ Shape literal_shape(const Shape& shape) {
     for (const Shape& element : shape.elements()) elements.push_back(literal_shape(element));
     return Shape::tuple(std::move(elements));
   }
-  if (!shape.is_array()) return shape;
-  // XLA refuses a literal without a layout.
-  if (shape.layout() == nullptr) return shape.with_layout(std::make_shared<Layout>(Layout::descending(shape.rank())));
-  if (shape.layout()->tiles.empty()) return shape;
+  if (shape.layout() == nullptr || shape.layout()->tiles.empty()) return shape;
   auto untiled = std::make_shared<Layout>(*shape.layout());
   untiled->tiles.clear();
   return shape.with_layout(std::move(untiled));

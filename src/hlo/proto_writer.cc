@@ -8,7 +8,6 @@
 #include <unordered_set>
 
 #include "base/assert.h"
-#include "hlo/literal_proto.h"
 #include "hlo/program_shape.h"
 #include "hlo/proto.h"
 #include "hlo/wire.h"
@@ -83,6 +82,11 @@ void add_layouts(proto::ShapeProto* shape) {
 void add_layouts(proto::ProgramShapeProto* shape) {
   for (proto::ShapeProto& parameter : *shape->mutable_parameters()) add_layouts(&parameter);
   add_layouts(shape->mutable_result());
+}
+
+void add_layouts(proto::LiteralProto* literal) {
+  add_layouts(literal->mutable_shape());
+  for (proto::LiteralProto& element : *literal->mutable_tuple_literals()) add_layouts(&element);
 }
 
 class Writer {
@@ -179,9 +183,12 @@ class Writer {
     message.set_name(unique_name(in.name));
     message.set_opcode(std::string(to_string(in.opcode)));
     write_shape(in, message);
-    if (adds_layouts_) add_layouts(message.mutable_shape());
     if (in.metadata) *message.mutable_metadata() = *in.metadata;
     write_literal(in, message);
+    if (adds_layouts_) {
+      add_layouts(message.mutable_shape());
+      if (message.has_literal()) add_layouts(message.mutable_literal());
+    }
     message.set_parameter_number(in.parameter_number);
     message.set_tuple_index(in.tuple_index);
     message.mutable_dimensions()->Add(in.dimensions.begin(), in.dimensions.end());
@@ -209,9 +216,7 @@ class Writer {
       if (stated && *stated == in.shape) return;
     }
     message.clear_shape();
-    // XLA refuses a constant whose shape and literal have different layouts, and a literal without one.
-    const bool needs_layout = in.literal && in.shape.is_array() && in.shape.layout() == nullptr;
-    to_proto(needs_layout ? literal_shape(in.shape) : in.shape, message.mutable_shape());
+    to_proto(in.shape, message.mutable_shape());
   }
 
   static void write_literal(const Instruction& in, proto::HloInstructionProto& message) {

@@ -88,11 +88,11 @@ std::vector<std::string_view> accepted_descrs(ElementType type) {
     case ElementType::S8: return {"|i1"};
     case ElementType::S1:
     case ElementType::S2:
-    case ElementType::S4: return {"|i1", "|V1"};
+    case ElementType::S4: return {"|i1", "|u1", "|V1"};
     case ElementType::U8: return {"|u1"};
     case ElementType::U1:
     case ElementType::U2:
-    case ElementType::U4: return {"|u1", "|V1"};
+    case ElementType::U4: return {"|u1", "|i1", "|V1"};
     case ElementType::S16: return {"<i2"};
     case ElementType::U16: return {"<u2"};
     case ElementType::S32: return {"<i4"};
@@ -166,7 +166,8 @@ Result<Literal> to_literal(const NpyArray& array, const Shape& shape, const std:
   if (std::find(accepted.begin(), accepted.end(), array.descr) == accepted.end())
     return fail(ErrorKind::BadInput, "{}: has NumPy type {} but {} needs {}", name, array.descr, shape.to_text(false),
                 accepted.front());
-  if (array.dimensions != shape.dimensions())
+  const bool both_single = shape.element_count() == 1 && hlo::element_count(array.dimensions) == 1;
+  if (array.dimensions != shape.dimensions() && !both_single)
     return fail(ErrorKind::BadInput, "{}: has dimensions [{}] but {} is needed", name, fmt::join(array.dimensions, ","),
                 shape.to_text(false));
   const auto element_bytes = static_cast<size_t>(hlo::host_bytes(shape.element_type()));
