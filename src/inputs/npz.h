@@ -1,8 +1,8 @@
 // NumPy .npz archives as literals: what --inputs reads and `sapper eval --output` writes.
 //
 // Types that NumPy lacks travel as bit patterns: bfloat16 as uint16, f8 and f4 as uint8, s2/s4 as int8, u2/u4 as uint8;
-// pred is bool. The reader is told the wanted shapes and converts; sizes and types that do not fit are BadInput naming
-// the array.
+// pred is bool. A single element may come with any number of dimensions of 1. The reader is told the wanted shapes and
+// converts; sizes and types that do not fit are BadInput naming the array.
 #pragma once
 
 #include <map>
