@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "eval/excess_precision.h"
 #include "eval/execution.h"
 #include "eval/mixed_precision.h"
 
@@ -53,8 +54,9 @@ Status check_arguments(const Module& module, std::span<const Literal> arguments)
 Result<Literal> evaluate(const Module& module, std::span<const Literal> arguments, const Options& options) {
   SAPPER_CHECKED(check_arguments(module, arguments));
   SAPPER_CHECKED(check_call_depth(module));
-  const std::optional<Module> explicit_module = with_explicit_converts(module);
-  return Execution(explicit_module ? *explicit_module : module, options).call(module.entry, arguments);
+  std::optional<Module> rewritten = with_explicit_converts(module);
+  if (options.excess_precision) rewritten = with_excess_precision(rewritten ? *rewritten : module);
+  return Execution(rewritten ? *rewritten : module, options).call(module.entry, arguments);
 }
 
 }  // namespace sapper::eval
