@@ -31,6 +31,21 @@ std::shared_ptr<const std::vector<int64_t>> kept_dynamic_sizes(const Shape& resu
   return nullptr;
 }
 
+// The same for broadcast and transpose, which move dimensions.
+std::shared_ptr<const std::vector<int64_t>> moved_dynamic_sizes(const Instruction& instruction, const Value& operand) {
+  if (!instruction.shape.is_dynamic() || !operand.dynamic_sizes) return nullptr;
+  std::vector<int64_t> sizes = instruction.shape.dimensions();
+  for (size_t i = 0; i < instruction.dimensions.size(); ++i) {
+    const auto dimension = static_cast<size_t>(instruction.dimensions[i]);
+    if (instruction.opcode == hlo::Opcode::Transpose) {
+      sizes[i] = (*operand.dynamic_sizes)[dimension];
+    } else {
+      sizes[dimension] = (*operand.dynamic_sizes)[i];
+    }
+  }
+  return std::make_shared<const std::vector<int64_t>>(std::move(sizes));
+}
+
 }  // namespace
 
 Execution::Execution(const hlo::Module& module, const Options& options)
@@ -225,8 +240,8 @@ void Execution::trace(const Site& site) const {
 
 Status Execution::run(const Site& site, const LaneStep& work) {
   const Shape& shape = site.instruction().shape;
-  std::vector<const std::byte*> operands(site.step.operands.size());
-  for (size_t k = 0; k < operands.size(); ++k) operands[k] = site.data(k);
+  operand_pointers_.resize(site.step.operands.size());
+  for (size_t k = 0; k < operand_pointers_.size(); ++k) operand_pointers_[k] = site.data(k);
   Buffer buffer;
   auto sizes = kept_dynamic_sizes(shape, site.step.operands, site.frame);
   for (size_t k = 0; k < work.reusable.size() && !buffer; ++k)
@@ -234,14 +249,17 @@ Status Execution::run(const Site& site, const LaneStep& work) {
   if (!buffer) {
     SAPPER_TRY(buffer, allocate(site, shape.host_byte_size()));
   }
-  work.program->run(operands, buffer->data(), shape.element_count());
+  work.program->run(operand_pointers_, buffer->data(), shape.element_count());
   set_output(site, 0, {std::move(buffer), std::move(sizes)});
   return {};
 }
 
 Status Execution::run(const Site& site, const ViewStep& work) {
-  SAPPER_TRY(std::byte * result, allocate_output(site));
-  materialize(work.view, site.data(0), result, hlo::host_bytes(site.instruction().shape.element_type()));
+  const Shape& shape = site.instruction().shape;
+  SAPPER_TRY(Buffer result, allocate(site, shape.host_byte_size()));
+  materialize(work.view, site.data(0), result->data(), hlo::host_bytes(shape.element_type()));
+  set_output(site, 0,
+             {std::move(result), moved_dynamic_sizes(site.instruction(), site.frame[site.step.operands[0].slot])});
   return {};
 }
 

@@ -100,6 +100,7 @@ class Execution {
   BufferPool pool_;
   std::vector<std::unique_ptr<Plan>> plans_;  // by computation; null: not needed yet
   std::vector<Frame> spare_frames_;
+  std::vector<const std::byte*> operand_pointers_;  // of the lane step that runs
   int64_t iterations_ = 0;
   std::chrono::steady_clock::time_point deadline_;
 };

@@ -103,10 +103,13 @@ struct F8E8M0Type {
   SAPPER_LANE float narrow(float value) { return load(store(value)); }
   SAPPER_LANE uint8_t store(float value) {
     const uint32_t bits = std::bit_cast<uint32_t>(value);
-    // The exponent field, rounded to nearest, ties to the even one.
-    const uint32_t rounded = (bits + 0x3fffff + ((bits >> 23) & 1)) >> 23;
-    const uint32_t power = rounded > 0xff ? 0xff : rounded;
-    return static_cast<uint8_t>(bits > 0x7f800000U && bits != 0x80000000U ? 0xff : bits == 0x80000000U ? 0 : power);
+    // The exponent field, rounded to nearest, ties to the even one; floats below 2^-126 have none.
+    const uint32_t normal = (bits + 0x3fffff + ((bits >> 23) & 1)) >> 23;
+    const uint32_t subnormal = bits > 0x00600000 ? 1 : 0;
+    const uint32_t power = bits < 0x00800000 ? subnormal : normal;
+    const uint32_t finite = power > 0xff ? 0xff : power;
+    const uint32_t positive = bits > 0x7f800000U ? 0xff : finite;  // NaN and negative numbers
+    return static_cast<uint8_t>(bits == 0x80000000U ? 0 : positive);
   }
 };
 

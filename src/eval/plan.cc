@@ -555,14 +555,18 @@ class Planner {
         if (!bitcasts_[i]) return add_plain_step(i, UnsupportedStep{});
         return add_plain_step(i, BitcastStep{*bitcasts_[i]});
       case Opcode::BitcastConvert: return add_plain_step(i, RepackStep{});
-      case Opcode::Pad: return add_plain_step(i, PadStep{});
-      case Opcode::Concatenate: return add_plain_step(i, ConcatenateStep{});
-      case Opcode::DynamicSlice: return add_plain_step(i, DynamicSliceStep{});
-      case Opcode::DynamicUpdateSlice: return add_plain_step(i, DynamicUpdateSliceStep{});
       case Opcode::Call:
       case Opcode::Fusion: return add_plain_step(i, CallStep{it.called[0]});
       case Opcode::While: return add_plain_step(i, WhileStep{it.called[0], it.called[1]});
       case Opcode::Conditional: return emit_conditional(i);
+      default: break;
+    }
+    if (is_dynamic(it)) return emit_dynamic_step(i);
+    switch (it.opcode) {
+      case Opcode::Pad: return add_plain_step(i, PadStep{});
+      case Opcode::Concatenate: return add_plain_step(i, ConcatenateStep{});
+      case Opcode::DynamicSlice: return add_plain_step(i, DynamicSliceStep{});
+      case Opcode::DynamicUpdateSlice: return add_plain_step(i, DynamicUpdateSliceStep{});
       case Opcode::PartitionId:
       case Opcode::ReplicaId: return add_plain_step(i, ZeroStep{});
       case Opcode::Reduce:
@@ -573,6 +577,31 @@ class Planner {
     }
     if (const Op op = find_op(it.opcode)) return add_plain_step(i, OpStep{op});
     add_plain_step(i, UnsupportedStep{});
+  }
+
+  // Operations that know about the actual sizes of dynamic dimensions; with any other the elements past these would
+  // count.
+  void emit_dynamic_step(InstructionIndex i) {
+    const Instruction& it = instruction(i);
+    switch (it.opcode) {
+      case Opcode::Broadcast:
+      case Opcode::Transpose: {
+        const Shape& operand = operand_shape(it, 0);
+        return add_plain_step(i, ViewStep{*apply_to_view(it, View::of(operand.dimensions()))});
+      }
+      case Opcode::DynamicReshape:
+      case Opcode::Gather:
+      case Opcode::GetDimensionSize:
+      case Opcode::Map:
+      case Opcode::Reduce:
+      case Opcode::ReduceWindow:
+      case Opcode::Scatter:
+      case Opcode::SelectAndScatter:
+      case Opcode::SetDimensionSize:
+      case Opcode::Sort:
+      case Opcode::Topk: return add_plain_step(i, OpStep{find_op(it.opcode)});
+      default: return add_plain_step(i, UnsupportedStep{});
+    }
   }
 
   void emit_start(InstructionIndex i) {

@@ -192,7 +192,11 @@ uint64_t encode_float(const FloatFormat& format, double value) {
   const auto rounded = static_cast<uint64_t>(scaled);
   const uint64_t hidden = uint64_t{1} << format.mantissa_bits;
   if (format.specials == Specials::E8M0) {
-    const uint64_t power = static_cast<uint64_t>(exponent + format.bias) + (rounded > 1 ? 1 : 0);
+    // A tie goes to the even exponent field, the only bits there are.
+    const auto field = static_cast<uint64_t>(exponent + format.bias);
+    const double significand = std::ldexp(magnitude, -exponent);
+    const bool up = significand > 1.5 || (significand == 1.5 && (field & 1) != 0);
+    const uint64_t power = field + (up ? 1 : 0);
     return power > largest_finite(format) ? overflow_bits(format) : power;
   }
   // A carry out of the mantissa moves into the exponent field by plain addition.

@@ -1,0 +1,240 @@
+// Control flow, and the limits and errors of an evaluation.
+#include "tests/eval/hlo_case.h"
+
+namespace sapper::eval {
+namespace {
+
+class Control : public testing::TestWithParam<HloCase> {};
+TEST_P(Control, Flows) { check(GetParam()); }
+
+const char* const count_to_five = R"(
+below { p = (s32[], f32[2]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(5)
+  ROOT r = pred[] compare(i, n), direction=LT }
+step { p = (s32[], f32[2]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[2] get-tuple-element(p), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[2] add(x, x)
+  ROOT r = (s32[], f32[2]) tuple(j, y) }
+swap { p = (s32[], f32[2]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[2] get-tuple-element(p), index=1
+  u = f32[1] slice(x), slice={[0:1]}
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[2] dynamic-update-slice(x, u, one)
+  ROOT r = (s32[], f32[2]) tuple(j, y) }
+double { x = f32[2] parameter(0)
+  ROOT r = f32[2] add(x, x) }
+negative { x = f32[2] parameter(0)
+  ROOT r = f32[2] negate(x) }
+)";
+
+const HloCase cases[] = {
+    {"while",
+     "i = s32[] constant(0)\n x = f32[2] constant({1, 3})\n t = (s32[], f32[2]) tuple(i, x)\n"
+     "w = (s32[], f32[2]) while(t), condition=below, body=step\n ROOT r = f32[2] get-tuple-element(w), index=1",
+     "f32[2] {32, 96}", count_to_five},
+    {"while_leaves_its_operand_alone",
+     "i = s32[] constant(0)\n c = f32[2] constant({1, 3})\n x = f32[2] add(c, c)\n t = (s32[], f32[2]) tuple(i, x)\n"
+     "w = (s32[], f32[2]) while(t), condition=below, body=swap\n y = f32[2] get-tuple-element(w), index=1\n"
+     "ROOT r = f32[2] subtract(y, x)",
+     "f32[2] {0, -4}", count_to_five},
+    {"while_that_never_runs",
+     "i = s32[] constant(9)\n x = f32[2] constant({1, 3})\n t = (s32[], f32[2]) tuple(i, x)\n"
+     "w = (s32[], f32[2]) while(t), condition=below, body=step\n ROOT r = f32[2] get-tuple-element(w), index=1",
+     "f32[2] {1, 3}", count_to_five},
+    {"conditional_pred",
+     "p = pred[] constant(true)\n x = f32[2] constant({1, 3})\n"
+     "ROOT r = f32[2] conditional(p, x, x), true_computation=double, false_computation=negative",
+     "f32[2] {2, 6}", count_to_five},
+    {"conditional_index",
+     "p = s32[] constant(1)\n x = f32[2] constant({1, 3})\n"
+     "ROOT r = f32[2] conditional(p, x, x), branch_computations={double, negative}",
+     "f32[2] {-1, -3}", count_to_five},
+    {"conditional_out_of_range_takes_the_last",
+     "p = s32[] constant(-7)\n x = f32[2] constant({1, 3})\n"
+     "ROOT r = f32[2] conditional(p, x, x), branch_computations={double, negative}",
+     "f32[2] {-1, -3}", count_to_five},
+    {"call", "x = f32[2] constant({1, 3})\n c = f32[2] call(x), to_apply=double\n ROOT r = f32[2] add(c, x)",
+     "f32[2] {3, 9}", count_to_five},
+    {"fusion", "x = f32[2] constant({1, 3})\n ROOT r = f32[2] fusion(x), kind=kLoop, calls=negative", "f32[2] {-1, -3}",
+     count_to_five},
+    {"async",
+     "x = f32[2] constant({1, 3})\n s = ((f32[2]), f32[2], s32[]) async-start(x), calls=double\n"
+     "u = ((f32[2]), f32[2], s32[]) async-update(s)\n ROOT r = f32[2] async-done(u)",
+     "f32[2] {2, 6}", count_to_five},
+    {"copy_start",
+     "x = f32[2] constant({1, 3})\n s = (f32[2], f32[2], u32[]) copy-start(x)\n ROOT r = f32[2] copy-done(s)",
+     "f32[2] {1, 3}", ""},
+    {"barrier_and_token",
+     "x = f32[2] constant({1, 3})\n k = token[] after-all()\n d = f32[2] add-dependency(x, k)\n ROOT r = f32[2] "
+     "opt-barrier(d)",
+     "f32[2] {1, 3}", ""},
+    {"one_replica", "p = u32[] partition-id()\n q = u32[] replica-id()\n ROOT r = u32[] add(p, q)", "u32[] 0", ""},
+};
+
+INSTANTIATE_TEST_SUITE_P(Evaluator, Control, testing::ValuesIn(cases), name_of);
+
+Error error_of(const hlo::Module& module, const Options& options = {}) {
+  const Result<hlo::Literal> value = evaluate(module, {}, options);
+  if (value) ADD_FAILURE() << "evaluated to " << hlo::to_text(*value);
+  return value ? Error{} : value.error();
+}
+
+const char* const endless = R"(
+always { p = s32[] parameter(0)
+  ROOT r = pred[] constant(true) }
+again { p = s32[] parameter(0)
+  ROOT r = s32[] add(p, p) }
+)";
+
+TEST(Limits, Iterations) {
+  Options options;
+  options.iteration_limit = 1000;
+  const hlo::Module module =
+      entry_module("x = s32[] constant(1)\n ROOT w = s32[] while(x), condition=always, body=again", endless);
+  const Error error = error_of(module, options);
+  EXPECT_EQ(error.kind, ErrorKind::Resource);
+  EXPECT_EQ(error.where.instruction, "w");
+}
+
+TEST(Limits, Time) {
+  Options options;
+  options.time_limit_seconds = 0.05;
+  const hlo::Module module =
+      entry_module("x = s32[] constant(1)\n ROOT w = s32[] while(x), condition=always, body=again", endless);
+  EXPECT_EQ(error_of(module, options).kind, ErrorKind::Resource);
+}
+
+TEST(Limits, MemoryIsCheckedBeforeItIsAllocated) {
+  const hlo::Module huge =
+      entry_module("x = f32[] constant(1)\n ROOT big = f32[1000000,1000000] broadcast(x), dimensions={}");
+  const Error error = error_of(huge);
+  EXPECT_EQ(error.kind, ErrorKind::Resource);
+  EXPECT_EQ(error.where.instruction, "big");
+  EXPECT_NE(error.message.find("4000000000000"), std::string::npos) << error.message;
+
+  Options options;
+  options.memory_limit_bytes = 10'000;
+  const hlo::Module chain = entry_module(
+      "a = f32[1000] iota(), iota_dimension=0\n b = f32[1000] reverse(a), dimensions={0}\n c = f32[1000] reverse(b), "
+      "dimensions={0}\n"
+      "d = f32[2000] concatenate(b, c), dimensions={0}\n ROOT e = f32[2000] reverse(d), dimensions={0}");
+  EXPECT_EQ(error_of(chain, options).kind, ErrorKind::Resource);
+}
+
+TEST(Limits, BuffersAreFreedAtTheLastUse) {
+  Options options;
+  options.memory_limit_bytes = 20'000;
+  std::string body = "x0 = f32[1000] iota(), iota_dimension=0\n";
+  for (int i = 0; i < 100; ++i)
+    body += fmt::format("x{} = f32[1000] sort(x{}), dimensions={{0}}, to_apply=less\n", i + 1, i);
+  const std::string less =
+      "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = pred[] compare(a, b), direction=LT }\n";
+  const hlo::Literal value = value_of(body + "ROOT r = f32[1000] negate(x100)", {}, less, options);
+  EXPECT_EQ(value.real_at(999), -999);
+}
+
+TEST(Limits, DeepCallsAreAnErrorNotAStackOverflow) {
+  hlo::Module module = parse_verified("HloModule deep\nENTRY main { ROOT r = f32[] constant(1) }");
+  for (hlo::ComputationIndex i = 1; i < 100'000; ++i) {
+    hlo::Computation computation;
+    computation.name = fmt::format("c{}", i);
+    hlo::Instruction call;
+    call.opcode = hlo::Opcode::Call;
+    call.name = fmt::format("call{}", i);
+    call.shape = hlo::Shape::scalar(hlo::ElementType::F32);
+    call.called = {i - 1};
+    computation.instructions.push_back(std::move(call));
+    module.computations.push_back(std::move(computation));
+  }
+  module.entry = 999;
+  EXPECT_TRUE(evaluate(module, {}));
+  module.entry = 99'999;
+  EXPECT_EQ(error_of(module).kind, ErrorKind::Resource);
+}
+
+TEST(Errors, ElidedConstantWhoseValueIsNeeded) {
+  const Error error = error_of(entry_module("c = f32[100] constant({...})\n ROOT r = f32[100] add(c, c)"));
+  EXPECT_EQ(error.kind, ErrorKind::BadInput);
+  EXPECT_EQ(error.where.instruction, "c");
+}
+
+TEST(Errors, ElidedConstantWhoseValueIsNotNeeded) {
+  expect_same(value_of("c = f32[100] constant({...})\n ROOT r = f32[] constant(2)"), constant("f32[] 2"));
+}
+
+TEST(Errors, Unsupported) {
+  const Error error = error_of(entry_module(
+      "a = f32[] constant(0)\n b = f32[] constant(1)\n ROOT noise = f32[4] rng(a, b), distribution=rng_uniform"));
+  EXPECT_EQ(error.kind, ErrorKind::Unsupported);
+  EXPECT_EQ(error.message, "not evaluated: rng (noise)");
+}
+
+TEST(Errors, Arguments) {
+  const hlo::Module module = entry_module("ROOT x = f32[2] parameter(0)");
+  EXPECT_EQ(error_of(module).kind, ErrorKind::BadInput);
+  const hlo::Literal wrong[] = {constant("f32[3] {1, 2, 3}")};
+  const Result<hlo::Literal> value = evaluate(module, wrong);
+  ASSERT_FALSE(value);
+  EXPECT_EQ(value.error().kind, ErrorKind::BadInput);
+  EXPECT_NE(value.error().message.find("f32[3]"), std::string::npos);
+}
+
+TEST(Arguments, AreNotWrittenTo) {
+  const hlo::Literal argument = constant("f32[2] {1, 2}");
+  const hlo::Literal update = constant("f32[1] {9}");
+  const hlo::Literal value = value_of(
+      "x = f32[2] parameter(0)\n u = f32[1] parameter(1)\n i = s32[] constant(0)\n y = f32[2] dynamic-update-slice(x, "
+      "u, i)\n"
+      "ROOT r = f32[2] add(y, y)",
+      {argument, update});
+  expect_same(value, constant("f32[2] {18, 4}"));
+  expect_same(argument, constant("f32[2] {1, 2}"));
+}
+
+TEST(Trace, GivesEveryValueInOrder) {
+  std::vector<std::string> seen;
+  Options options;
+  options.trace = [&](const hlo::Computation& computation, const hlo::Instruction& instruction,
+                      const hlo::Literal& value) {
+    seen.push_back(computation.name + "." + instruction.name + "=" + hlo::to_text(value));
+  };
+  value_of("x = s32[] constant(1)\n y = s32[] call(x), to_apply=twice\n ROOT r = s32[] negate(y)", {},
+           "twice { p = s32[] parameter(0)\n ROOT s = s32[] add(p, p) }\n", options);
+  const std::vector<std::string> expected = {"main.x=1", "twice.p=1", "twice.s=2", "main.y=2", "main.r=-2"};
+  EXPECT_EQ(seen, expected);
+}
+
+TEST(ExcessPrecision, KeepsWhatConvertsWouldRound) {
+  const std::string body =
+      "x = f32[2] constant({1.001, 3})\n n = bf16[2] convert(x)\n s = bf16[2] add(n, n)\n ROOT r = f32[2] convert(s)";
+  expect_same(value_of(body), constant("f32[2] {2, 6}"));
+  Options options;
+  options.excess_precision = true;
+  expect_same(value_of(body, {}, "", options), constant("f32[2] {2.002, 6}"));
+}
+
+TEST(ExcessPrecision, RoundsWhatIsStored) {
+  Options options;
+  options.excess_precision = true;
+  expect_same(
+      value_of("x = f32[1] constant({1.001})\n n = bf16[1] convert(x)\n ROOT r = bf16[1] negate(n)", {}, "", options),
+      constant("bf16[1] {-1}"));
+}
+
+TEST(ExcessPrecision, SeesThroughCalls) {
+  Options options;
+  options.excess_precision = true;
+  expect_same(
+      value_of("x = f32[1] constant({1.001})\n n = f16[1] call(x), to_apply=to_half\n ROOT r = f32[1] convert(n)", {},
+               "to_half { p = f32[1] parameter(0)\n ROOT c = f16[1] convert(p) }\n", options),
+      constant("f32[1] {1.001}"));
+}
+
+}  // namespace
+}  // namespace sapper::eval
