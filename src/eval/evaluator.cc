@@ -19,15 +19,22 @@ using hlo::Module;
 constexpr int deepest_calls = 1000;
 
 Status check_call_depth(const Module& module) {
-  std::vector<int> depths(module.computations.size(), 1);
-  for (size_t c = 0; c < module.computations.size(); ++c) {
-    for (const Instruction& instruction : module.computations[c].instructions) {
-      for (const hlo::ComputationIndex called : instruction.called) depths[c] = std::max(depths[c], depths[called] + 1);
-      if (depths[c] > deepest_calls) {
-        return fail(hlo::error_at(ErrorKind::Resource, instruction,
-                                  fmt::format("computations call each other more than {} levels deep", deepest_calls)));
-      }
-    }
+  std::vector<int> depths;  // called computations come before their callers
+  depths.reserve(module.computations.size());
+  const auto depth_of = [&](const Instruction& instruction) {
+    int depth = 1;
+    for (const hlo::ComputationIndex called : instruction.called) depth = std::max(depth, depths[called] + 1);
+    return depth;
+  };
+  for (const Computation& computation : module.computations) {
+    int depth = 1;
+    for (const Instruction& instruction : computation.instructions) depth = std::max(depth, depth_of(instruction));
+    depths.push_back(depth);
+  }
+  for (const Instruction& instruction : module.entry_computation().instructions) {
+    if (depth_of(instruction) <= deepest_calls) continue;
+    return fail(hlo::error_at(ErrorKind::Resource, instruction,
+                              fmt::format("computations call each other more than {} levels deep", deepest_calls)));
   }
   return {};
 }

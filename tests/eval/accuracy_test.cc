@@ -47,6 +47,12 @@ void logistic(mpfr_t result, const mpfr_t x) {
   mpfr_ui_div(result, 1, result, MPFR_RNDN);
 }
 
+// Not mpfr_rec_sqrt, which gives +inf for -0.
+void rsqrt(mpfr_t result, const mpfr_t x) {
+  mpfr_sqrt(result, x, MPFR_RNDN);
+  mpfr_ui_div(result, 1, result, MPFR_RNDN);
+}
+
 const Function functions[] = {
     {"acos", Opcode::Acos, call<mpfr_acos>},
     {"acosh", Opcode::Acosh, call<mpfr_acosh>},
@@ -62,7 +68,7 @@ const Function functions[] = {
     {"log", Opcode::Log, call<mpfr_log>},
     {"log_plus_one", Opcode::LogPlusOne, call<mpfr_log1p>},
     {"logistic", Opcode::Logistic, logistic},
-    {"rsqrt", Opcode::Rsqrt, call<mpfr_rec_sqrt>},
+    {"rsqrt", Opcode::Rsqrt, rsqrt},
     {"sine", Opcode::Sine, call<mpfr_sin>},
     {"sinh", Opcode::Sinh, call<mpfr_sinh>},
     {"sqrt", Opcode::Sqrt, call<mpfr_sqrt>},

@@ -172,7 +172,7 @@ TEST(Errors, Unsupported) {
   const Error error = error_of(entry_module(
       "a = f32[] constant(0)\n b = f32[] constant(1)\n ROOT noise = f32[4] rng(a, b), distribution=rng_uniform"));
   EXPECT_EQ(error.kind, ErrorKind::Unsupported);
-  EXPECT_EQ(error.message, "not evaluated: rng (noise)");
+  EXPECT_EQ(error.message.find("not evaluated: rng (noise)"), 0U) << error.message;
 }
 
 TEST(Errors, Arguments) {

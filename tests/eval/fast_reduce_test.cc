@@ -8,10 +8,10 @@
 namespace sapper::eval {
 namespace {
 
-const Opcode opcodes[] = {Opcode::Add, Opcode::Multiply, Opcode::Maximum, Opcode::Minimum,
-                          Opcode::And, Opcode::Or,       Opcode::Xor};
-const ElementType types[] = {ElementType::F32, ElementType::BF16, ElementType::F64, ElementType::S32,
-                             ElementType::U8,  ElementType::S4,   ElementType::Pred};
+const std::vector<Opcode> opcodes = {Opcode::Add, Opcode::Multiply, Opcode::Maximum, Opcode::Minimum,
+                                     Opcode::And, Opcode::Or,       Opcode::Xor};
+const std::vector<ElementType> types = {ElementType::F32, ElementType::BF16, ElementType::F64, ElementType::S32,
+                                        ElementType::U8,  ElementType::S4,   ElementType::Pred};
 
 struct ReduceCase {
   Opcode opcode;
