@@ -1,6 +1,7 @@
 #include "check/check.h"
 
 #include <chrono>
+#include <utility>
 
 #include "check/inputs_for.h"
 #include "check/judge.h"
@@ -192,7 +193,11 @@ class Check {
     native.reason = judgement.reason;
     one.stages.push_back(native);
     if (judgement.verdict == Verdict::Agree) {
-      if (one.outputs.empty()) one.outputs = std::move(judgement.outputs);
+      if (one.verdict == Verdict::Undetermined) {  // what counts is right; a program on the way could not be judged
+        one.notes.push_back(std::exchange(one.reason, ""));
+        one.verdict = Verdict::Agree;
+        one.outputs = std::move(judgement.outputs);
+      }
       return;
     }
     one.outputs = std::move(judgement.outputs);

@@ -1,5 +1,6 @@
 #include "check/walk.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -30,9 +31,10 @@ bool same_over_reals(const Module& before, const Module& after, const Judge& jud
   const auto value_before = eval::evaluate(*wide_before, arguments, judge.evaluation());
   const auto value_after = eval::evaluate(*wide_after, arguments, judge.evaluation());
   if (!value_before || !value_after) return false;
+  const std::vector<Literal> narrow = hlo::leaves(judge.reference());
   const std::vector<Literal> expected = hlo::leaves(*value_before);
   std::vector<Literal> got = hlo::leaves(*value_after);
-  if (expected.size() != got.size()) return false;
+  if (expected.size() != got.size() || expected.size() != narrow.size()) return false;
   for (size_t leaf = 0; leaf < expected.size(); ++leaf) {
     if (!expected[leaf].shape().is_array()) continue;
     if (!(expected[leaf].shape() == got[leaf].shape())) return false;
@@ -41,8 +43,9 @@ bool same_over_reals(const Module& before, const Module& after, const Judge& jud
         if (!std::isfinite(got[leaf].real_at(i)) || !std::isfinite(expected[leaf].real_at(i)))
           got[leaf].set_real(i, expected[leaf].real_at(i));
     }
-    // Constants that the pass folded are rounded to the program's own types, hence not closer than this.
-    const numerics::Tolerance tolerance{.relative = 1e-6, .scaled = 1e-6};
+    // Constants that the pass folded are rounded to the program's own types, hence not closer than that.
+    const double folded = std::max(1e-6, 2 * numerics::epsilon(narrow[leaf].shape().element_type()));
+    const numerics::Tolerance tolerance{.relative = folded, .scaled = folded};
     if (numerics::compare(got[leaf], expected[leaf], tolerance).mismatches != 0) return false;
   }
   return true;
@@ -78,7 +81,14 @@ class Walker {
   }
 
   [[nodiscard]] bool found() const { return walk_.guilty.has_value(); }
-  Walk take() { return std::move(walk_); }
+  // A last stage that could not be judged leaves the whole in doubt, whatever the stages before it.
+  Walk take() {
+    if (!walk_.guilty && !walk_.stages.empty() && walk_.stages.back().verdict == Verdict::Undetermined) {
+      walk_.verdict = Verdict::Undetermined;
+      walk_.reason = walk_.stages.back().reason;
+    }
+    return std::move(walk_);
+  }
 
  private:
   static Result<Module> read(const target::HloStage& stage) {

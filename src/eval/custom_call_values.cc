@@ -32,10 +32,11 @@ std::optional<int64_t> slice_start(const OpContext& context, size_t operand, int
 }
 
 // On TPU a 64-bit integer is two 32-bit words. An f64 is two f32: the value rounded ("low", the leading part), and what
-// the rounding left ("high").
+// the rounding left ("high"). A c64 is its real part ("low") and its imaginary part ("high"), which are its words.
 bool are_halves(const hlo::Shape& wide, const hlo::Shape& half) {
   if (!wide.same_dimensions(half)) return false;
-  if (wide.element_type() == hlo::ElementType::F64) return half.element_type() == hlo::ElementType::F32;
+  const bool of_floats = wide.element_type() == hlo::ElementType::F64 || wide.element_type() == hlo::ElementType::C64;
+  if (of_floats) return half.element_type() == hlo::ElementType::F32;
   return hlo::is_integer(wide.element_type()) && hlo::bit_width(wide.element_type()) == 64 &&
          hlo::is_integer(half.element_type()) && hlo::bit_width(half.element_type()) == 32;
 }
@@ -47,7 +48,7 @@ Result<hlo::Literal> split(const OpContext& context, std::span<const hlo::Litera
   if (operands.size() != 1 || !are_halves(operands[0].shape(), shape))
     return fail(wrong_shapes(context, "a 64-bit array, giving a 32-bit half of it"));
   hlo::Literal half = hlo::Literal::uninitialized(shape);
-  if (shape.element_type() == hlo::ElementType::F32) {
+  if (operands[0].shape().element_type() == hlo::ElementType::F64) {
     std::ranges::transform(operands[0].data<double>(), half.mutable_data<float>().begin(), of_float);
   } else {
     std::ranges::transform(operands[0].data<uint64_t>(), half.mutable_data<uint32_t>().begin(), of_integer);

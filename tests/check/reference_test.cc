@@ -75,9 +75,6 @@ double usual_tolerance(hlo::ElementType type) {
   return hlo::bit_width(type) >= 32 ? 1e-5 : 1e-2;
 }
 
-// Programs of ops2 whose stated results are not what HLO means, each with why (docs/findings/ops2.md).
-const std::map<std::string, std::string> disputed = {};
-
 TEST(Reference, Ops2ProgramsGiveTheirStatedResults) {
   const std::string ops2 = shared + "/corpus/ops2/";
   if (!std::filesystem::exists(ops2)) GTEST_SKIP() << "no corpus beside the checkout";
@@ -89,11 +86,7 @@ TEST(Reference, Ops2ProgramsGiveTheirStatedResults) {
       return stated.is_null() ? usual_tolerance(type) : stated.get<double>();
     };
     const std::string problem = disagreement(ops2 + name + ".pb", ops2 + name + ".npz", tolerance_of);
-    if (disputed.contains(name)) {
-      EXPECT_NE(problem, "") << name << " is listed as disputed";
-    } else {
-      EXPECT_EQ(problem, "") << name;
-    }
+    EXPECT_EQ(problem, "") << name;
   }
 }
 

@@ -85,6 +85,14 @@ TEST(Walk, OnlyPassesThatMayRewriteFloatsAreExcused) {
   EXPECT_EQ(result.guilty->pass, "layout-assignment");
 }
 
+TEST(Walk, ALastStageThatCannotBeJudgedIsNotAgreement) {
+  const std::string odd = "HloModule m\nENTRY e { ROOT r = f32[3] frobnicate() }";
+  const std::vector<Literal> arguments{values({1, 2, 3}), values({1, 1, 1})};
+  EXPECT_EQ(walk({stage(0, "input", exp_div), stage(1, "odd", odd)}, arguments).verdict, Verdict::Undetermined);
+  EXPECT_EQ(walk({stage(0, "input", exp_div), stage(1, "odd", odd), stage(2, "cse", exp_sub)}, arguments).verdict,
+            Verdict::Agree);
+}
+
 TEST(Walk, StagesThatCannotBeJudgedLeaveDoubtAboutThePass) {
   const Walk result =
       walk({stage(0, "input", exp_div), stage(1, "odd", "HloModule m\nENTRY e { ROOT r = f32[3] frobnicate() }"),
