@@ -12,10 +12,8 @@
 namespace sapper::eval {
 namespace {
 
-Error wrong_shapes(const OpContext& context, std::string_view expected) {
-  return hlo::error_at(ErrorKind::BadInput, context.instruction,
-                       fmt::format("custom-call {} has other operands or results than {}",
-                                   context.instruction.attributes().custom_call_target(), expected));
+tl::unexpected<Error> unknown_form(const OpContext& context, std::string_view expected) {
+  return unsupported_custom_call(context, fmt::format("its operands and results are not {}", expected));
 }
 
 // Where a slice that an operand holds lies in what it was cut from, along `dimension`. The slice may be asynchronous.
@@ -46,7 +44,7 @@ Result<hlo::Literal> split(const OpContext& context, std::span<const hlo::Litera
                            OfFloat of_float) {
   const hlo::Shape& shape = context.instruction.shape;
   if (operands.size() != 1 || !are_halves(operands[0].shape(), shape))
-    return fail(wrong_shapes(context, "a 64-bit array, giving a 32-bit half of it"));
+    return unknown_form(context, "a 64-bit array, giving a 32-bit half of it");
   hlo::Literal half = hlo::Literal::uninitialized(shape);
   if (operands[0].shape().element_type() == hlo::ElementType::F64) {
     std::ranges::transform(operands[0].data<double>(), half.mutable_data<float>().begin(), of_float);
@@ -85,7 +83,7 @@ Result<hlo::Literal> call_allocate_buffer(const OpContext& context, std::span<co
 Result<hlo::Literal> call_concat_bitcast(const OpContext& context, std::span<const hlo::Literal> operands) {
   const hlo::Shape& shape = context.instruction.shape;
   const std::vector<int64_t>& dimensions = shape.dimensions();
-  if (operands.empty() || !shape.is_array()) return fail(wrong_shapes(context, "arrays to concatenate"));
+  if (operands.empty() || !shape.is_array()) return unknown_form(context, "arrays to concatenate");
   const auto differing = [&](const hlo::Shape& part) {
     return std::ranges::mismatch(part.dimensions(), dimensions).in2 - dimensions.begin();
   };
@@ -99,10 +97,10 @@ Result<hlo::Literal> call_concat_bitcast(const OpContext& context, std::span<con
                       part.shape().element_type() == shape.element_type();
     if (fits) expected[dimension] = part.shape().dimension(dimension);
     if (!fits || part.shape().dimensions() != expected)
-      return fail(wrong_shapes(context, "parts of the result along one dimension"));
+      return unknown_form(context, "parts of the result along one dimension");
     covered += expected[dimension];
   }
-  if (covered != dimensions[dimension]) return fail(wrong_shapes(context, "parts that cover the result"));
+  if (covered != dimensions[dimension]) return unknown_form(context, "parts that cover the result");
 
   hlo::Literal result = hlo::Literal::uninitialized(shape);
   const auto inner =
@@ -142,7 +140,7 @@ Result<hlo::Literal> call_x64_split_high(const OpContext& context, std::span<con
 Result<hlo::Literal> call_x64_combine(const OpContext& context, std::span<const hlo::Literal> operands) {
   const hlo::Shape& shape = context.instruction.shape;
   if (operands.size() != 2 || !are_halves(shape, operands[0].shape()) || !are_halves(shape, operands[1].shape()))
-    return fail(wrong_shapes(context, "two 32-bit halves of a 64-bit array"));
+    return unknown_form(context, "two 32-bit halves of a 64-bit array");
   hlo::Literal result = hlo::Literal::uninitialized(shape);
   if (shape.element_type() == hlo::ElementType::F64) {
     std::ranges::transform(operands[0].data<float>(), operands[1].data<float>(), result.mutable_data<double>().begin(),
@@ -160,14 +158,14 @@ Result<hlo::Literal> call_x64_combine(const OpContext& context, std::span<const 
 Result<hlo::Literal> call_top_k(const OpContext& context, std::span<const hlo::Literal> operands) {
   const hlo::Instruction& instruction = context.instruction;
   if (operands.size() != 1 || instruction.called.size() != 1)
-    return fail(wrong_shapes(context, "one array and a comparison"));
+    return unknown_form(context, "one array and a comparison");
   const std::vector<hlo::Shape>& shapes = instruction.shape.elements();
   const hlo::Shape& operand = operands[0].shape();
   if (shapes.size() != 2 || operand.rank() == 0 || shapes[0].rank() != operand.rank() ||
       !shapes[0].same_dimensions(shapes[1]) || shapes[0].element_type() != operand.element_type() ||
       !hlo::is_integer(shapes[1].element_type()) || shapes[0].dimensions().back() > operand.dimensions().back() ||
       !std::equal(operand.dimensions().begin(), operand.dimensions().end() - 1, shapes[0].dimensions().begin()))
-    return fail(wrong_shapes(context, "one array, giving k values of each row and their indices"));
+    return unknown_form(context, "one array, giving k values of each row and their indices");
   const hlo::Instruction& root = context.module.computations[instruction.called[0]].root_instruction();
   const std::string& direction = root.attributes().comparison_direction();
   if (root.opcode != hlo::Opcode::Compare || (direction != "GT" && direction != "LT"))
