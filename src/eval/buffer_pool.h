@@ -33,7 +33,7 @@ class BufferPool {
  private:
   static constexpr int64_t smallest = 64;
   static constexpr int64_t enough_free = int64_t{256} << 20;  // free buffers beyond this and the live ones are not kept
-  static constexpr int classes = 4 * 60;  // four sizes an octave
+  static constexpr int classes = 4 * 60;                      // four sizes an octave
   [[nodiscard]] static int class_of(int64_t bytes);
   [[nodiscard]] static int64_t class_bytes(int size_class);
   void drop_free();

@@ -8,7 +8,8 @@
 namespace sapper::eval {
 namespace {
 
-__extension__ using Wide = __int128;  // positions in the dilated, padded base may pass 64 bits before they are found to be padding
+__extension__ using Wide =
+    __int128;  // positions in the dilated, padded base may pass 64 bits before they are found to be padding
 
 Wide modulo(Wide a, Wide b) { return (a % b + b) % b; }
 Wide divide_down(Wide a, Wide b) { return (a - modulo(a, b)) / b; }

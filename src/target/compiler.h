@@ -30,8 +30,8 @@ struct Configuration {
 struct CompileRequest {
   std::string module;  // serialized HloModuleProto
   Configuration configuration;
-  bool dump_passes = false;                              // also return the HLO after each pass
-  bool run_backend_only = false;                         // the module is already optimized
+  bool dump_passes = false;                            // also return the HLO after each pass
+  bool run_backend_only = false;                       // the module is already optimized
   std::optional<std::vector<hlo::Literal>> arguments;  // also execute (targets with a device)
 };
 
@@ -56,7 +56,7 @@ struct PoolOptions {
   int workers = 0;               // 0: one a core
   double compile_seconds = 300;  // time limit of one request
   int64_t memory_bytes = 0;      // address-space growth limit of a worker; 0: three quarters of physical memory
-  std::string worker_program;  // path of the sapper binary; empty: this process's own
+  std::string worker_program;    // path of the sapper binary; empty: this process's own
 };
 
 struct PluginInfo {

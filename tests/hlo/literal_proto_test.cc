@@ -121,7 +121,7 @@ TEST(LiteralProto, ValuesMayComeOneAtATimeAndInPieces) {
   message.mutable_shape()->set_element_type(proto::F32);
   message.mutable_shape()->add_dimensions(3);
   message.mutable_shape()->add_is_dynamic_dimension(false);
-    unknown_fields(&message).AddFixed32(8, 0x3f800000);
+  unknown_fields(&message).AddFixed32(8, 0x3f800000);
   unknown_fields(&message).AddLengthDelimited(8, std::string("\x00\x00\x00\x40\x00\x00\x40\x40", 8));
   const auto read = from_proto(message);
   ASSERT_TRUE(read) << read.error().describe();
