@@ -96,7 +96,8 @@ class Check {
   Status run_set(const InputSet& set, Report& one) {
     const bool executes = target::can_execute(options_.target);
     const Policy policy{.strict = options_.strict,
-                        .bfloat16_products = options_.target.platform == target::Platform::Tpu};
+                        .bfloat16_products = options_.target.platform == target::Platform::Tpu,
+                        .fast_min_max = options_.target.platform == target::Platform::Cpu && has_fast_min_max()};
     Judge judge(module_, set.arguments, options_.evaluation, options_.tolerance, policy);
     const Status prepared = in_file(judge.prepare(), report_.path);
     if (!prepared && prepared.error().kind == ErrorKind::BadInput) return prepared;
@@ -112,6 +113,12 @@ class Check {
     const bool optimized_agrees = judge_optimized(judge, optimized, one);
     if (device_agrees && optimized_agrees && !options_.all_stages) return {};
     return walk(set, judge, compiled, optimized, one);
+  }
+
+  // On unless the configuration says otherwise.
+  [[nodiscard]] bool has_fast_min_max() const {
+    const auto option = options_.configuration.options.find("xla_cpu_enable_fast_min_max");
+    return option == options_.configuration.options.end() || option->second != target::OptionValue(false);
   }
 
   // The device's result against the reference; fills the outputs of the report.

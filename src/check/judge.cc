@@ -1,9 +1,11 @@
 #include "check/judge.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "check/contract.h"
 #include "check/litmus.h"
+#include "inputs/sampler.h"
 
 namespace sapper::check {
 namespace {
@@ -25,6 +27,16 @@ bool has_narrow_floats(const Module& module) {
   for_each_instruction(module, [&](const hlo::Computation&, const hlo::Instruction& instruction) {
     const ElementType type = instruction.shape.element_type();
     found = found || (hlo::is_float(type) && hlo::bit_width(type) < 32);
+  });
+  return found;
+}
+
+bool has_float_min_max(const Module& module) {
+  bool found = false;
+  for_each_instruction(module, [&](const hlo::Computation&, const hlo::Instruction& instruction) {
+    const bool picks = instruction.opcode == hlo::Opcode::Maximum || instruction.opcode == hlo::Opcode::Minimum ||
+                       instruction.opcode == hlo::Opcode::Clamp;
+    found = found || (picks && hlo::is_float(instruction.shape.element_type()));
   });
   return found;
 }
@@ -107,10 +119,11 @@ OutputReport Judge::judge_leaf(size_t leaf, const Literal& got, const Literal& e
     return report;
   }
   if (!open_meaning_) open_meaning_ = open_meaning(module_).value_or("");
-  const std::string doubt =
-      derived.decision.empty()
-          ? *open_meaning_
-          : fmt::format("{} decides between values that differ by rounding errors only", derived.decision);
+  std::string doubt = *open_meaning_;
+  if (!derived.decision.empty())
+    doubt = fmt::format("{} decides between values that differ by rounding errors only", derived.decision);
+  if (doubt.empty() && is_ill_conditioned(leaf, got))
+    doubt = "the program is ill-conditioned here: inputs moved by one unit in the last place move the result as far";
   if (doubt.empty()) return report;
   report.verdict = Verdict::Undetermined;
   report.reason = doubt;
@@ -124,6 +137,8 @@ std::optional<std::string> Judge::allowing_policy(size_t leaf, const Literal& go
     return "roundings to a narrow float type are left out (excess precision)";
   if (origin == Origin::Device && agrees_contracted(leaf, got))
     return "multiply-adds are contracted: products are not rounded";
+  if (policy_.fast_min_max && difference.lost_nans == difference.mismatches && has_float_min_max(module_))
+    return "minima and maxima drop NaN (xla_cpu_enable_fast_min_max)";
   if (policy_.bfloat16_products && has_default_precision_products(module_) && agrees_in_bfloat16(leaf, got))
     return "f32 products of default precision run in one bf16 pass";
   return std::nullopt;
@@ -147,6 +162,30 @@ bool Judge::agrees_in_bfloat16(size_t leaf, const Literal& got) {
   const auto tolerances = numerics::derive_tolerances(module_, {.excess_precision = true, .bfloat16_products = true});
   const std::vector<Literal> expected = hlo::leaves(reference_);
   return numerics::compare(got, expected[leaf], tolerances[leaf].tolerance).mismatches == 0;
+}
+
+bool Judge::is_ill_conditioned(size_t leaf, const Literal& got) {
+  const std::vector<Literal> expected = hlo::leaves(reference_);
+  if (!hlo::is_float(got.shape().element_type())) return false;
+  if (!perturbed_) {
+    perturbed_.emplace();
+    for (uint64_t round = 0; round < 2; ++round) {
+      std::vector<Literal> moved;
+      for (const Literal& argument : arguments_) moved.push_back(inputs::perturbed(argument, round));
+      if (const auto value = eval::evaluate(module_, moved, evaluation_)) perturbed_->push_back(hlo::leaves(*value));
+    }
+  }
+  // How much more than one unit in the last place of the inputs a legal implementation's own roundings amount to.
+  constexpr double roundings = 64;
+  Literal explained = got;
+  for (int64_t i = 0; i < got.element_count(); ++i) {
+    const double reference = expected[leaf].real_at(i);
+    double moves = 0;
+    for (const std::vector<Literal>& variant : *perturbed_)
+      moves = std::max(moves, std::fabs(variant[leaf].real_at(i) - reference));
+    if (std::fabs(got.real_at(i) - reference) <= roundings * moves) explained.set_real(i, reference);
+  }
+  return numerics::compare(explained, expected[leaf], tolerances_[leaf].tolerance).mismatches == 0;
 }
 
 bool Judge::agrees_contracted(size_t leaf, const Literal& got) {

@@ -32,6 +32,7 @@ struct Judgement {
 struct Policy {
   bool strict = false;             // nothing: every operation as written
   bool bfloat16_products = false;  // f32 dots and convolutions of default precision run in one bf16 pass (XLA:TPU)
+  bool fast_min_max = false;       // minima and maxima may drop a NaN (XLA:CPU's xla_cpu_enable_fast_min_max)
 };
 
 // Where a value comes from: a program that the evaluator ran, or a device, which may also contract multiply-adds.
@@ -63,6 +64,7 @@ class Judge {
                                              const numerics::Difference& difference, Origin origin);
   bool agrees_with_excess_precision(size_t leaf, const hlo::Literal& got);
   bool agrees_in_bfloat16(size_t leaf, const hlo::Literal& got);
+  bool is_ill_conditioned(size_t leaf, const hlo::Literal& got);
   bool agrees_contracted(size_t leaf, const hlo::Literal& got);
 
   const hlo::Module& module_;
@@ -77,6 +79,8 @@ class Judge {
   // needed, empty when there is nothing to evaluate or that failed.
   std::optional<std::vector<hlo::Literal>> excess_;
   std::optional<std::vector<std::vector<hlo::Literal>>> contracted_;
+  // Leaves of the reference on inputs moved by one unit in the last place, evaluated when first needed.
+  std::optional<std::vector<std::vector<hlo::Literal>>> perturbed_;
   std::optional<std::string> open_meaning_;
 };
 

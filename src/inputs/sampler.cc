@@ -154,6 +154,25 @@ Literal sample_value(const Shape& shape, const Domain* index, uint64_t stream) {
 
 }  // namespace
 
+Literal perturbed(const Literal& value, uint64_t seed) {
+  if (value.shape().is_tuple()) {
+    std::vector<Literal> elements;
+    for (const Literal& element : value.elements()) elements.push_back(perturbed(element, seed));
+    return Literal::tuple(std::move(elements));
+  }
+  const auto format = hlo::float_format(value.shape().element_type());
+  if (!format || !format->has_sign) return value;
+  Literal moved = value;
+  for (int64_t i = 0; i < value.element_count(); ++i) {
+    const double x = value.real_at(i);
+    if (!std::isfinite(x) || x == 0) continue;
+    const int exponent = std::max(std::ilogb(x), 1 - format->bias);
+    const double unit = std::ldexp(1.0, exponent - format->mantissa_bits);
+    moved.set_real(i, (mix(seed ^ mix(static_cast<uint64_t>(i))) & 1) != 0 ? x + unit : x - unit);
+  }
+  return moved;
+}
+
 Result<std::vector<Literal>> sample(const hlo::Module& module, const hlo::Fingerprint& fingerprint, uint64_t seed) {
   constexpr int64_t largest_bytes = int64_t{16} << 30;
   const std::map<int64_t, int64_t> roles = index_roles(module);

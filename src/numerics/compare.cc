@@ -60,6 +60,7 @@ Deviation worse(const Deviation& a, const Deviation& b) {
 struct Partial {
   int64_t mismatches = 0;
   int64_t flushed = 0;
+  int64_t lost_nans = 0;
   int64_t worst = -1;
   Deviation worst_deviation;
   double max_absolute = 0, max_relative = 0;
@@ -94,6 +95,7 @@ class Comparison {
   static Partial join(Partial a, const Partial& b) {
     a.mismatches += b.mismatches;
     a.flushed += b.flushed;
+    a.lost_nans += b.lost_nans;
     a.max_absolute = std::max(a.max_absolute, b.max_absolute);
     a.max_relative = std::max(a.max_relative, b.max_relative);
     if (b.worst >= 0 && (a.worst < 0 || is_worse(b.worst_deviation, a.worst_deviation))) {
@@ -185,6 +187,7 @@ class Comparison {
     if (deviation.agrees) return;
     ++partial.mismatches;
     if (is_flush(i)) ++partial.flushed;
+    if (hlo::is_float(type_) && std::isnan(expected_.real_at(i))) ++partial.lost_nans;
     if (partial.worst < 0 || is_worse(deviation, partial.worst_deviation)) {
       partial.worst = i;
       partial.worst_deviation = deviation;
@@ -264,6 +267,7 @@ Difference compare(const Literal& got, const Literal& expected, const Tolerance&
   difference.elements = expected.element_count();
   difference.mismatches = partial.mismatches;
   difference.flushed = partial.flushed;
+  difference.lost_nans = partial.lost_nans;
   difference.max_absolute = partial.max_absolute;
   difference.max_relative = partial.max_relative;
   difference.box_low = partial.low;

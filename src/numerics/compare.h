@@ -26,8 +26,9 @@ struct Tolerance {
 struct Difference {
   int64_t elements = 0;
   int64_t mismatches = 0;
-  int64_t flushed = 0;  // of the mismatches: expected is subnormal in its type and got is zero
-  int64_t worst = -1;   // row-major position of the worst mismatch; -1: none
+  int64_t flushed = 0;    // of the mismatches: expected is subnormal in its type and got is zero
+  int64_t lost_nans = 0;  // of the mismatches: expected is NaN and got is not
+  int64_t worst = -1;     // row-major position of the worst mismatch; -1: none
   std::vector<int64_t> worst_index;
   std::string got, expected;                                      // the worst element's two values as HLO text
   double worst_absolute = 0, worst_relative = 0, worst_ulps = 0;  // infinite where a non-finite value is on one side

@@ -114,6 +114,40 @@ ENTRY e {
   EXPECT_NE(judgement.reason.find("not neutral for add"), std::string::npos) << judgement.reason;
 }
 
+TEST(Judge, DroppedNansArePolicyWhereMaximaAreFast) {
+  constexpr const char* text = R"(
+HloModule m
+ENTRY e {
+  x = f32[2] parameter(0)
+  l = f32[2] log(x)
+  ROOT r = f32[2] maximum(l, x)
+})";
+  const Module module = parse(text);
+  const std::vector<Literal> x{array(ElementType::F32, {-1, 1})};
+  const auto verdict = [&](Policy policy, const Literal& got) {
+    Judge judge(module, x, {}, std::nullopt, policy);
+    EXPECT_TRUE(judge.prepare().has_value());
+    return judge.judge(got).verdict;
+  };
+  EXPECT_EQ(verdict({.fast_min_max = true}, array(ElementType::F32, {-1, 1})), Verdict::Policy);
+  EXPECT_EQ(verdict({}, array(ElementType::F32, {-1, 1})), Verdict::Mismatch);
+  EXPECT_EQ(verdict({.fast_min_max = true}, array(ElementType::F32, {-1, 2})), Verdict::Mismatch);
+}
+
+TEST(Judge, IllConditionedResultsAreUndetermined) {
+  constexpr const char* text = R"(
+HloModule m
+ENTRY e {
+  x = f32[1] parameter(0)
+  y = f32[1] parameter(1)
+  a = f32[1] multiply(x, y)
+  ROOT r = f32[1] subtract(a, x)
+})";
+  const std::vector<Literal> near{array(ElementType::F32, {1.2345678}), array(ElementType::F32, {1.0000005})};
+  EXPECT_EQ(judge(text, near, array(ElementType::F32, {7.2e-7})).verdict, Verdict::Undetermined);
+  EXPECT_EQ(judge(text, near, array(ElementType::F32, {1e-3})).verdict, Verdict::Mismatch);
+}
+
 TEST(Judge, AResultOfAnotherShapeIsUndetermined) {
   const std::vector<Literal> x{array(ElementType::F32, {1, 3})};
   EXPECT_EQ(judge(add_text, x, array(ElementType::F32, {2})).verdict, Verdict::Undetermined);
