@@ -177,13 +177,17 @@ bool Judge::is_ill_conditioned(size_t leaf, const Literal& got) {
   }
   // How much more than one unit in the last place of the inputs a legal implementation's own roundings amount to.
   constexpr double roundings = 64;
+  // Below this many units in the last place of the result, the input's movement is not amplified.
+  constexpr double amplification = 16;
+  const ElementType type = got.shape().element_type();
   Literal explained = got;
   for (int64_t i = 0; i < got.element_count(); ++i) {
     const double reference = expected[leaf].real_at(i);
     double moves = 0;
     for (const std::vector<Literal>& variant : *perturbed_)
       moves = std::max(moves, std::fabs(variant[leaf].real_at(i) - reference));
-    if (std::fabs(got.real_at(i) - reference) <= roundings * moves) explained.set_real(i, reference);
+    const bool amplified = numerics::ulp_distance(type, reference, reference + moves) > amplification;
+    if (amplified && std::fabs(got.real_at(i) - reference) <= roundings * moves) explained.set_real(i, reference);
   }
   return numerics::compare(explained, expected[leaf], tolerances_[leaf].tolerance).mismatches == 0;
 }
