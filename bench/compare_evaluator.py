@@ -24,7 +24,7 @@ RUNS = 10
 def enter_venv():
     """Starts this script again under the venv's Python, which it makes when it is not there."""
     cache = pathlib.Path(
-        os.environ.get("SAPPER_CACHE") or (os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") + "/sapper"
+        os.environ.get("SAPPER_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache", "sapper")
     )
     folder = cache / "jaxlib-0.4.13"
     if pathlib.Path(sys.prefix) == folder:
