@@ -38,22 +38,30 @@ bool is_alone(const OpContext& context) {
          mesh_size(attributes.mesh_axes_replica_group_list().mesh()) == 1;
 }
 
-// The operands themselves: one value, or a tuple of several.
-Literal together(std::span<const Literal> operands) {
-  if (operands.size() == 1) return operands[0];
+// Whether there are operands beside the data to send: buffers and places to receive into.
+bool has_other_operands(const hlo::Instruction& instruction) {
+  const bool starts =
+      instruction.opcode == Opcode::AllGatherStart || instruction.opcode == Opcode::CollectivePermuteStart;
+  const hlo::Shape& sent = starts ? instruction.shape.elements()[0] : instruction.shape;
+  return instruction.operands.size() != (sent.is_tuple() ? sent.elements().size() : 1);
+}
+
+// The operands themselves, in the form of `shape`: the one, or a tuple.
+Literal together(std::span<const Literal> operands, const hlo::Shape& shape) {
+  if (!shape.is_tuple()) return operands[0];
   return Literal::tuple({operands.begin(), operands.end()});
 }
 
 // What the device receives in a collective-permute: its own data when a pair says so, zeros when no pair names it.
-Result<Literal> permuted(const OpContext& context, std::span<const Literal> operands) {
+Result<Literal> permuted(const OpContext& context, std::span<const Literal> operands, const hlo::Shape& shape) {
   for (const proto::SourceTarget& pair : context.instruction.attributes().source_target_pairs()) {
     if (pair.target() != 0) continue;
-    if (pair.source() == 0) return together(operands);
+    if (pair.source() == 0) return together(operands, shape);
     return not_evaluated(context.instruction, fmt::format("it receives from device {}", pair.source()));
   }
   std::vector<Literal> zeros;
   for (const Literal& operand : operands) zeros.emplace_back(operand.shape());
-  return together(zeros);
+  return together(zeros, shape);
 }
 
 // Rows [send offset, + send size) of the input to rows [output offset, ...) of the output, for each update.
@@ -81,7 +89,7 @@ Result<Literal> ragged_all_to_all(const OpContext& context, std::span<const Lite
 
 // The result of a -start: (operands, results, context words...).
 Literal started(const hlo::Shape& shape, std::span<const Literal> operands, Literal received) {
-  std::vector<Literal> elements{together(operands), std::move(received)};
+  std::vector<Literal> elements{together(operands, shape.elements()[0]), std::move(received)};
   for (size_t i = 2; i < shape.elements().size(); ++i) elements.emplace_back(shape.elements()[i]);
   return Literal::tuple(std::move(elements));
 }
@@ -97,21 +105,25 @@ Result<Literal> collective(const OpContext& context, std::span<const Literal> op
     default: break;
   }
   if (!is_alone(context)) return not_evaluated(instruction, "it takes part of several devices");
+  if (instruction.opcode == Opcode::RaggedAllToAll) return ragged_all_to_all(context, operands);
+  if (has_other_operands(instruction))
+    return not_evaluated(instruction, "its operands are more than the data it sends");
 
   Literal result;
   switch (instruction.opcode) {
-    case Opcode::RaggedAllToAll: return ragged_all_to_all(context, operands);
     case Opcode::CollectivePermute: {
-      SAPPER_TRY(result, permuted(context, operands));
+      SAPPER_TRY(result, permuted(context, operands, instruction.shape));
       break;
     }
     case Opcode::CollectivePermuteStart: {
-      SAPPER_TRY(Literal received, permuted(context, operands));
+      SAPPER_TRY(Literal received, permuted(context, operands, instruction.shape.elements()[1]));
       result = started(instruction.shape, operands, std::move(received));
       break;
     }
-    case Opcode::AllGatherStart: result = started(instruction.shape, operands, together(operands)); break;
-    default: result = together(operands);
+    case Opcode::AllGatherStart:
+      result = started(instruction.shape, operands, together(operands, instruction.shape.elements()[1]));
+      break;
+    default: result = together(operands, instruction.shape);
   }
   if (!result.shape().same_ignoring_layout(instruction.shape)) {
     return not_evaluated(instruction, fmt::format("its result {} is not what one device gives, {}",

@@ -37,6 +37,13 @@ TEST(Collective, SeveralOperandsGiveATuple) {
   EXPECT_EQ(result.elements()[1], data());
 }
 
+TEST(Collective, ATupleOfOneStaysATuple) {
+  const Literal operands[] = {data()};
+  const Literal result = must_run(instruction_of(Opcode::AllToAll, Shape::tuple({data().shape()})), {}, operands);
+  ASSERT_EQ(result.elements().size(), 1U);
+  EXPECT_EQ(result.elements()[0], data());
+}
+
 TEST(Collective, SeveralDevicesAreNotEvaluated) {
   const Literal operands[] = {data()};
   hlo::Instruction grouped = instruction_of(Opcode::AllReduce, data().shape());
