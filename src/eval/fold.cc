@@ -4,6 +4,7 @@
 #include <complex>
 
 #include "eval/dynamic_shape.h"
+#include "eval/lane_reduce.h"
 
 namespace sapper::eval {
 namespace {
@@ -11,12 +12,12 @@ namespace {
 using hlo::ElementType;
 using hlo::Opcode;
 
-template <class Wide, class Lane, Opcode opcode>
-void fold_wide(size_t n, void* running, const void* lanes) {
-  auto* values = static_cast<Wide*>(running);
-  const auto* elements = static_cast<const Lane*>(lanes);
+template <Opcode opcode>
+void fold_complex(size_t n, const void* lanes, void* running) {
+  const auto* elements = static_cast<const std::complex<float>*>(lanes);
+  auto* values = static_cast<std::complex<double>*>(running);
   for (size_t i = 0; i < n; ++i) {
-    const Wide element(elements[i]);
+    const std::complex<double> element(elements[i]);
     if constexpr (opcode == Opcode::Add) {
       values[i] += element;
     } else {
@@ -25,20 +26,14 @@ void fold_wide(size_t n, void* running, const void* lanes) {
   }
 }
 
-using WideFunction = void (*)(size_t, void*, const void*);
+using WideFunction = void (*)(size_t, const void*, void*);
 
 // How sums and products of a type are carried wider than it; null for types that are not.
 WideFunction wide_function(Opcode opcode, ElementType type) {
-  const bool is_sum = opcode == Opcode::Add;
-  if (!is_sum && opcode != Opcode::Multiply) return nullptr;
-  if (lane_type(type) == ElementType::F32) {
-    return is_sum ? &fold_wide<double, float, Opcode::Add> : &fold_wide<double, float, Opcode::Multiply>;
-  }
-  if (type == ElementType::C64) {
-    return is_sum ? &fold_wide<std::complex<double>, std::complex<float>, Opcode::Add>
-                  : &fold_wide<std::complex<double>, std::complex<float>, Opcode::Multiply>;
-  }
-  return nullptr;
+  if (opcode != Opcode::Add && opcode != Opcode::Multiply) return nullptr;
+  if (lane_type(type) == ElementType::F32) return lane_fold(opcode, ElementType::F32).columns;
+  if (type != ElementType::C64) return nullptr;
+  return opcode == Opcode::Add ? &fold_complex<Opcode::Add> : &fold_complex<Opcode::Multiply>;
 }
 
 ElementType wide_type(ElementType type) { return hlo::is_complex(type) ? ElementType::C128 : ElementType::F64; }
@@ -102,7 +97,7 @@ Status Fold::add(size_t first, size_t n, int64_t offset, int64_t stride) {
     inputs_[count + p] = part.reader.read(n, part.elements + offset * part.operand_bytes, stride);
   }
   if (wide_ != nullptr) {
-    wide_(n, outputs_[0], inputs_[1]);
+    wide_(n, inputs_[1], outputs_[0]);
     return {};
   }
   return function_.run(n, inputs_, outputs_);

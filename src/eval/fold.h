@@ -36,7 +36,7 @@ class Fold {
   [[nodiscard]] int64_t cost() const;
 
  private:
-  using WideFunction = void (*)(size_t n, void* running, const void* lanes);
+  using WideFunction = void (*)(size_t n, const void* lanes, void* running);
 
   struct Part {  // of one operand and its result
     const std::byte* elements;

@@ -38,36 +38,31 @@ std::optional<Cumulative> find_cumulative(const Dimensions& dimensions, bool ord
   return found;
 }
 
-// The dimension, other than `except`, whose positions lie in the longest runs.
-size_t choose_run_dimension(const Dimensions& dimensions, std::optional<size_t> except) {
-  size_t chosen = dimensions.size();
-  int64_t longest = 1;
-  for (size_t d = 0; d < dimensions.size(); ++d) {
-    if (d == except) continue;
-    const auto runs = static_cast<int64_t>(position_runs(dimensions[d], Fold::block).size());
-    const int64_t length = runs == 0 ? 0 : dimensions[d].positions / runs;
-    if (length < longest) continue;
-    longest = length;
-    chosen = d;
-  }
-  return chosen;
-}
-
 // What running values lie along: runs of positions of one dimension, or single positions when there is none.
 struct Runs {
   size_t dimension;
-  int64_t position_stride = 1;
-  std::vector<PositionRun> runs{{0, 1, 1}};
+  int64_t position_stride;
+  std::vector<PositionRun> runs;
 };
 
+// The dimension, other than `except`, whose positions lie in the longest runs. Where running values are far apart each
+// reads a cache line of its own: then few run at once, so that the lines are still there for the next elements, and
+// they are worth less.
 Runs choose_runs(const Dimensions& dimensions, std::optional<size_t> except) {
-  Runs chosen{choose_run_dimension(dimensions, except)};
-  if (chosen.dimension == dimensions.size()) return chosen;
-  const WindowedDimension& dimension = dimensions[chosen.dimension];
-  chosen.position_stride = dimension.position_stride;
-  // Running values that are far apart in memory: fewer of them keep the cache lines that they share with the next.
-  const bool far = dimension.base_stride > 8 && dimensions.back().base_stride == 1;
-  chosen.runs = position_runs(dimension, far ? 16 : Fold::block);
+  constexpr int64_t far = 8;
+  constexpr int64_t far_block = 16;
+  Runs chosen{dimensions.size(), 1, {{0, 1, 1}}};
+  int64_t most = 1;
+  for (size_t d = 0; d < dimensions.size(); ++d) {
+    if (d == except) continue;
+    const bool is_far = dimensions[d].base_stride > far;
+    std::vector<PositionRun> runs = position_runs(dimensions[d], is_far ? far_block : Fold::block);
+    const int64_t length = runs.empty() ? 0 : dimensions[d].positions / static_cast<int64_t>(runs.size());
+    const int64_t worth = is_far ? 1 + length / 4 : length;
+    if (worth < most) continue;
+    most = worth;
+    chosen = {d, dimensions[d].position_stride, std::move(runs)};
+  }
   return chosen;
 }
 

@@ -11,8 +11,9 @@ namespace {
 __extension__ using Wide =
     __int128;  // positions in the dilated, padded base may pass 64 bits before they are found to be padding
 
-Wide modulo(Wide a, Wide b) { return (a % b + b) % b; }
-Wide divide_down(Wide a, Wide b) { return (a - modulo(a, b)) / b; }
+// Division of 128 bits is slow, and most windows have no dilations to divide by.
+Wide modulo(Wide a, Wide b) { return b == 1 ? 0 : (a % b + b) % b; }
+Wide divide_down(Wide a, Wide b) { return b == 1 ? a : (a - modulo(a, b)) / b; }
 Wide divide_up(Wide a, Wide b) { return -divide_down(-a, b); }
 
 // x with a * x = 1 modulo `modulus`, for a prime to it (Euclid's algorithm).
@@ -56,11 +57,11 @@ WindowAxis::WindowAxis(const proto::WindowDimension& window, int64_t size, int64
     const Wide last_of_base = Wide{size - 1} * base_dilation - start;
     const Wide last = std::min<Wide>(window.size() - 1, divide_down(last_of_base, window_dilation));
     const Wide inside = std::max<Wide>(0, divide_up(-start, window_dilation));
-    const Wide k0 = modulo(modulo(-start / common, period) * solution, period);
+    const Wide k0 = modulo(modulo(divide_down(-start, common), period) * solution, period);
     const Wide k = inside + modulo(k0 - inside, period);
     if (k > last) continue;
-    first_[static_cast<size_t>(o)] = static_cast<int64_t>((start + k * window_dilation) / base_dilation);
-    count_[static_cast<size_t>(o)] = static_cast<int64_t>((last - k) / period + 1);
+    first_[static_cast<size_t>(o)] = static_cast<int64_t>(divide_down(start + k * window_dilation, base_dilation));
+    count_[static_cast<size_t>(o)] = static_cast<int64_t>(divide_down(last - k, period) + 1);
   }
 }
 
