@@ -81,8 +81,8 @@ class KeySorter {
 // Sorts by asking the comparator, which need not be an order: a merge sort that any answers leave within its bounds.
 class ComparatorSorter {
  public:
-  ComparatorSorter(const ScalarFunction& comparator, std::span<const hlo::Literal> operands)
-      : comparator_(comparator), operands_(operands), inputs_(2 * operands.size()) {}
+  ComparatorSorter(ScalarFunction comparator, std::span<const hlo::Literal> operands)
+      : comparator_(std::move(comparator)), operands_(operands), inputs_(2 * operands.size()) {}
 
   Status sort(const Line& line, Permutation& permutation) {
     load(line);
