@@ -39,6 +39,25 @@ Status check_call_depth(const Module& module) {
   return {};
 }
 
+bool has_unbounded_dimension(const hlo::Shape& shape) {
+  const auto& dimensions = shape.dimensions();
+  return std::find(dimensions.begin(), dimensions.end(), hlo::Shape::unbounded) != dimensions.end() ||
+         std::any_of(shape.elements().begin(), shape.elements().end(), has_unbounded_dimension);
+}
+
+Status check_bounded(const Module& module) {
+  for (const Computation& computation : module.computations) {
+    for (const Instruction& instruction : computation.instructions) {
+      if (!has_unbounded_dimension(instruction.shape)) continue;
+      return fail(hlo::error_at(
+          ErrorKind::Unsupported, instruction,
+          fmt::format("not evaluated: {} ({}): a dimension of {} has no bound", hlo::to_string(instruction.opcode),
+                      instruction.name, instruction.shape.to_text(false))));
+    }
+  }
+  return {};
+}
+
 Status check_arguments(const Module& module, std::span<const Literal> arguments) {
   const Computation& entry = module.entry_computation();
   const std::vector<hlo::InstructionIndex> parameters = entry.parameters();
@@ -61,6 +80,7 @@ Status check_arguments(const Module& module, std::span<const Literal> arguments)
 Result<Literal> evaluate(const Module& module, std::span<const Literal> arguments, const Options& options) {
   SAPPER_CHECKED(check_arguments(module, arguments));
   SAPPER_CHECKED(check_call_depth(module));
+  SAPPER_CHECKED(check_bounded(module));
   std::optional<Module> rewritten = with_explicit_converts(module);
   if (options.excess_precision) rewritten = with_excess_precision(rewritten ? *rewritten : module);
   return Execution(rewritten ? *rewritten : module, options).call(module.entry, arguments);

@@ -301,6 +301,12 @@ Status Execution::run(const Site& site, const OpStep& work) {
                             return call(computation, arguments);
                           }};
   SAPPER_TRY(Literal result, work.op(context, operand_literals(site)));
+  if (!result.shape().same_ignoring_layout(instruction.shape)) {
+    return sapper::fail(hlo::error_at(
+        ErrorKind::Internal, instruction,
+        fmt::format("{} ({}) was evaluated to {}, but is {}", hlo::to_string(instruction.opcode), instruction.name,
+                    result.shape().to_text(false), instruction.shape.to_text(false))));
+  }
   set_outputs(site, std::move(result));
   return {};
 }

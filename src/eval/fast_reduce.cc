@@ -84,7 +84,10 @@ std::optional<FastReduce> FastReduce::make(const hlo::Module& module, const Inst
   const hlo::Computation& reducer = module.computations[instruction.called[0]];
   const std::optional<Opcode> opcode = single_operation(reducer);
   const ElementType type = operand.element_type();
-  if (!opcode || reducer.root_instruction().shape.element_type() != type) return {};
+  const bool one_type = instruction.shape.element_type() == type &&
+                        std::all_of(reducer.instructions.begin(), reducer.instructions.end(),
+                                    [&](const Instruction& step) { return step.shape.element_type() == type; });
+  if (!opcode || !one_type) return {};
 
   FastReduce reduce;
   reduce.type_ = type;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hlo/rewriter.h"
+#include "hlo/verifier.h"
 
 namespace sapper::eval {
 namespace {
@@ -82,15 +83,42 @@ ElementType common_type(const Computation& computation, const Instruction& instr
   return hlo::bit_width(widest) < 32 ? ElementType::F32 : widest;
 }
 
-bool is_mixed(const Computation& computation) {
-  return std::any_of(
-      computation.instructions.begin(), computation.instructions.end(),
-      [&](const Instruction& instruction) { return common_type(computation, instruction) != ElementType::Invalid; });
+// Operations that compute in their operands' types, whatever float type the result is stated to have: the type that the
+// result has then, or Invalid where that is the stated one.
+ElementType computed_type(const Module& module, const Computation& computation, const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::Gather:
+    case Opcode::Reduce:
+    case Opcode::ReduceWindow:
+    case Opcode::Scatter:
+    case Opcode::SelectAndScatter:
+    case Opcode::Sort: break;
+    default: return ElementType::Invalid;
+  }
+  const ElementType stated = instruction.shape.element_type();
+  if (!hlo::is_float(stated)) return ElementType::Invalid;
+  const Result<hlo::Shape> inferred = hlo::infer_shape(module, computation, instruction);
+  return inferred && inferred->element_type() != stated ? inferred->element_type() : ElementType::Invalid;
 }
 
-Computation convert_explicitly(const Computation& computation) {
+bool is_mixed(const Module& module, const Computation& computation) {
+  return std::any_of(computation.instructions.begin(), computation.instructions.end(),
+                     [&](const Instruction& instruction) {
+                       return common_type(computation, instruction) != ElementType::Invalid ||
+                              computed_type(module, computation, instruction) != ElementType::Invalid;
+                     });
+}
+
+Computation convert_explicitly(const Module& module, const Computation& computation) {
   hlo::Rewriter rewriter(computation);
   return rewriter.run([&](const Instruction& instruction) {
+    if (const ElementType computed = computed_type(module, computation, instruction);
+        computed != ElementType::Invalid) {
+      Instruction before_convert = instruction;
+      before_convert.shape = instruction.shape.with_element_type(computed);
+      const InstructionIndex at = rewriter.copy(std::move(before_convert), rewriter.moved_operands(instruction));
+      return rewriter.add(Opcode::Convert, instruction, instruction.shape.element_type(), {at});
+    }
     const ElementType type = common_type(computation, instruction);
     if (type == ElementType::Invalid) return rewriter.copy(instruction, rewriter.moved_operands(instruction));
     const auto needs_convert = [&](ElementType other) { return hlo::is_float(other) && other != type; };
@@ -112,10 +140,13 @@ Computation convert_explicitly(const Computation& computation) {
 }  // namespace
 
 std::optional<Module> with_explicit_converts(const Module& module) {
-  if (std::none_of(module.computations.begin(), module.computations.end(), is_mixed)) return std::nullopt;
-  Module explicit_module = module;
-  for (Computation& computation : explicit_module.computations)
-    if (is_mixed(computation)) computation = convert_explicitly(computation);
+  std::optional<Module> explicit_module;
+  for (hlo::ComputationIndex c = 0; c < module.computations.size(); ++c) {
+    const Computation& computation = module.computations[c];
+    if (!is_mixed(module, computation)) continue;
+    if (!explicit_module) explicit_module = module;
+    explicit_module->computations[c] = convert_explicitly(module, computation);
+  }
   return explicit_module;
 }
 

@@ -92,4 +92,11 @@ struct Plan {
 // The number of arrays and tokens that a value of `shape` is made of.
 [[nodiscard]] uint32_t leaf_count(const hlo::Shape& shape);
 
+// Calls visit(shape) for each of them, in order.
+template <class Visit>
+void for_each_leaf(const hlo::Shape& shape, Visit&& visit) {
+  if (!shape.is_tuple()) return visit(shape);
+  for (const hlo::Shape& element : shape.elements()) for_each_leaf(element, visit);
+}
+
 }  // namespace sapper::eval

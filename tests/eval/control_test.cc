@@ -175,6 +175,29 @@ TEST(Errors, Unsupported) {
   EXPECT_EQ(error.message.find("not evaluated: rng (noise)"), 0U) << error.message;
 }
 
+// The verifier lets late passes mix float types; values must never be taken for others of another size.
+TEST(MixedPrecision, ResultsOfGathersAreConverted) {
+  expect_same(
+      value_of("x = f32[3,2] constant({{1.001, 2}, {3, 4}, {5, 6}})\n i = s32[2] constant({2, 0})\n"
+               "ROOT g = bf16[2,2] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+               "index_vector_dim=1, slice_sizes={1,2}"),
+      constant("bf16[2,2] {{5, 6}, {1, 2}}"));
+}
+
+TEST(MixedPrecision, ElementwiseWorksInTheWidestType) {
+  expect_same(value_of("a = f32[1] constant({1.001})\n b = bf16[1] constant({1})\n ROOT r = f32[1] add(a, b)"),
+              constant("f32[1] {2.001}"));
+}
+
+TEST(Errors, UnboundedDimensionsAreUnsupported) {
+  const hlo::Literal argument = constant("f32[2] {1, 2}");
+  hlo::Module module = entry_module("x = f32[2] parameter(0)\n ROOT r = f32[?] negate(x)");
+  const hlo::Literal arguments[] = {argument};
+  const Result<hlo::Literal> value = evaluate(module, arguments);
+  ASSERT_FALSE(value);
+  EXPECT_EQ(value.error().kind, ErrorKind::Unsupported);
+}
+
 TEST(Errors, Arguments) {
   const hlo::Module module = entry_module("ROOT x = f32[2] parameter(0)");
   EXPECT_EQ(error_of(module).kind, ErrorKind::BadInput);

@@ -1,0 +1,289 @@
+// The steps of a plan.
+#include <algorithm>
+
+#include "eval/planner.h"
+
+namespace sapper::eval {
+
+using hlo::Computation;
+using hlo::ElementType;
+using hlo::Instruction;
+using hlo::InstructionIndex;
+using hlo::Module;
+using hlo::Opcode;
+using hlo::Shape;
+
+void Planner::emit(InstructionIndex i) {
+  Node& node = nodes_[i];
+  if (!types_agree(i)) return add_plain_step(i, UnsupportedStep{});
+  switch (node.role) {
+    case Role::Unneeded: return;
+    case Role::Rename:
+      if (traced_) add_step(i, RenameStep{});
+      return;
+    case Role::Lane:
+      if (groups_[node.group].root == i) emit_group(groups_[node.group]);
+      return;
+    case Role::View:
+      if (!node.in_place && users_[slot_of(i)].any) emit_view(i);
+      return;
+    case Role::Constant:
+      if (!node.in_place) add_plain_step(i, ConstantStep{});
+      return;
+    case Role::Step: return emit_step(i);
+  }
+}
+
+void Planner::emit_view(InstructionIndex i) {
+  const Node& node = nodes_[i];
+  if (node.base != none) {
+    Step& step = add_step(i, ViewStep{node.view});
+    step.operands.push_back({node.base, false});
+    step.outputs.push_back({slot_of(i), false});
+    return;
+  }
+  auto program = std::make_unique<LaneProgram>();
+  program->finish(program->add_source(counter(node)));
+  Step& step = add_step(i, LaneStep{std::move(program), {}});
+  step.outputs.push_back({slot_of(i), false});
+}
+
+LaneProgram::Source Planner::counter(const Node& node) {
+  LaneProgram::Source source;
+  source.kind = LaneProgram::Source::Kind::Counter;
+  source.type = node.base_type;
+  source.view = node.view.collapsed();
+  return source;
+}
+
+LaneProgram::Source Planner::immediate(const Instruction& constant) {
+  LaneProgram::Source source;
+  source.kind = LaneProgram::Source::Kind::Constant;
+  source.type = constant.shape.element_type();
+  const auto bytes = constant.literal->bytes();
+  std::copy(bytes.begin(), bytes.end(), source.constant);
+  return source;
+}
+
+// What a lane step reads for `slot`, as `type`, `count` times or (when the operand has one element) everywhere.
+LaneProgram::Source Planner::source_of(Step& step, Slot slot, ElementType type, int64_t elements, int64_t count) {
+  const InstructionIndex defined = definition_[slot];
+  const Node& node = nodes_[defined];
+  if (node.in_place && node.role == Role::Constant) {
+    LaneProgram::Source source = immediate(instruction(defined));
+    source.type = type;
+    return source;
+  }
+  LaneProgram::Source source;
+  source.type = type;
+  if (node.in_place && node.role == Role::View) {
+    if (node.base == none) {
+      source = counter(node);
+      return source;
+    }
+    const InstructionIndex base = definition_[node.base];
+    if (nodes_[base].role == Role::Constant && nodes_[base].in_place) {
+      source = immediate(instruction(base));
+      source.type = type;
+      return source;
+    }
+    source.view = node.view.collapsed();
+    source.kind = LaneProgram::Source::Kind::Strided;
+    if (instruction(base).shape.is_array() && source.view.offset == 0 &&
+        std::all_of(source.view.dims.begin(), source.view.dims.end(),
+                    [](const View::Dim& dim) { return dim.stride == 0; }))
+      source.kind = LaneProgram::Source::Kind::Splat;
+    slot = node.base;
+  } else if (elements != count) {
+    source.kind = LaneProgram::Source::Kind::Splat;
+  }
+  source.operand = operand_index(step, slot);
+  return source;
+}
+
+uint32_t Planner::operand_index(Step& step, Slot slot) {
+  for (uint32_t k = 0; k < step.operands.size(); ++k)
+    if (step.operands[k].slot == slot) return k;
+  step.operands.push_back({slot, false});
+  return static_cast<uint32_t>(step.operands.size() - 1);
+}
+
+void Planner::emit_group(const Group& group) {
+  auto program = std::make_unique<LaneProgram>();
+  LaneStep lanes;
+  Step step;
+  step.instruction = group.root;
+  std::map<std::pair<Slot, ElementType>, LaneProgram::Register> registers;
+  std::map<Slot, InstructionIndex> inside;
+  for (const InstructionIndex member : group.members) inside.emplace(slot_of(member), member);
+  // Sources first, as LaneProgram wants them; members are listed last first.
+  for (size_t m = group.members.size(); m-- > 0;) {
+    const Instruction& it = instruction(group.members[m]);
+    for (size_t k = 0; k < it.operands.size(); ++k) {
+      const Slot slot = slot_of(it.operands[k]);
+      const Shape& shape = operand_shape(it, k);
+      const auto key = std::pair(slot, shape.element_type());
+      if (inside.contains(slot) || registers.contains(key)) continue;
+      registers[key] =
+          program->add_source(source_of(step, slot, shape.element_type(), shape.element_count(), group.element_count));
+    }
+  }
+  LaneProgram::Register result = 0;
+  for (size_t m = group.members.size(); m-- > 0;) {
+    const InstructionIndex member = group.members[m];
+    const Instruction& it = instruction(member);
+    std::vector<LaneProgram::Register> operands;
+    for (size_t k = 0; k < it.operands.size(); ++k) {
+      const Slot slot = slot_of(it.operands[k]);
+      const bool is_inside = inside.contains(slot);
+      operands.push_back(is_inside ? member_registers_.at(slot)
+                                   : registers.at({slot, operand_shape(it, k).element_type()}));
+    }
+    result = program->add_step(*nodes_[member].operation, it.shape.element_type(), operands);
+    member_registers_[slot_of(member)] = result;
+  }
+  member_registers_.clear();
+  program->finish(result);
+
+  // Over which operand may the result be written? One that is read only as it lies, in elements of the result's size.
+  const int result_bytes = hlo::host_bytes(program->result_type());
+  lanes.reusable.assign(step.operands.size(), 1);
+  for (const LaneProgram::Source& source : program->sources()) {
+    const bool reads_operand =
+        source.kind != LaneProgram::Source::Kind::Constant && source.kind != LaneProgram::Source::Kind::Counter;
+    if (!reads_operand) continue;
+    if (source.kind != LaneProgram::Source::Kind::Linear || hlo::host_bytes(source.type) != result_bytes)
+      lanes.reusable[source.operand] = 0;
+  }
+  lanes.program = std::move(program);
+  step.work = std::move(lanes);
+  step.outputs.push_back({slot_of(group.root), false});
+  plan_.steps.push_back(std::move(step));
+}
+
+void Planner::emit_step(InstructionIndex i) {
+  const Instruction& it = instruction(i);
+  switch (it.opcode) {
+    case Opcode::Parameter:
+      if (traced_) add_step(i, RenameStep{});
+      return;
+    case Opcode::AfterAll:
+      if (traced_) add_step(i, RenameStep{});
+      return;
+    case Opcode::CopyStart:
+    case Opcode::AsyncStart: return emit_start(i);
+    case Opcode::Bitcast:
+      if (!bitcasts_[i]) return add_plain_step(i, UnsupportedStep{});
+      return add_plain_step(i, BitcastStep{*bitcasts_[i]});
+    case Opcode::BitcastConvert: return add_plain_step(i, RepackStep{});
+    case Opcode::Call:
+    case Opcode::Fusion: return add_plain_step(i, CallStep{it.called[0]});
+    case Opcode::While: return add_plain_step(i, WhileStep{it.called[0], it.called[1]});
+    case Opcode::Conditional: return emit_conditional(i);
+    default: break;
+  }
+  if (is_dynamic(it)) return emit_dynamic_step(i);
+  switch (it.opcode) {
+    case Opcode::Pad: return add_plain_step(i, PadStep{});
+    case Opcode::Concatenate: return add_plain_step(i, ConcatenateStep{});
+    case Opcode::DynamicSlice: return add_plain_step(i, DynamicSliceStep{});
+    case Opcode::DynamicUpdateSlice: return add_plain_step(i, DynamicUpdateSliceStep{});
+    case Opcode::PartitionId:
+    case Opcode::ReplicaId: return add_plain_step(i, ZeroStep{});
+    case Opcode::Reduce:
+      if (auto reduce = FastReduce::make(module_, it, operand_shape(it, 0));
+          reduce && operand_shape(it, 1).element_type() == it.shape.element_type())
+        return add_plain_step(i, ReduceStep{std::move(*reduce)});
+      break;
+    default: break;
+  }
+  if (const Op op = find_op(it.opcode)) return add_plain_step(i, OpStep{op});
+  add_plain_step(i, UnsupportedStep{});
+}
+
+// Operations that know about the actual sizes of dynamic dimensions; with any other the elements past these would
+// count.
+void Planner::emit_dynamic_step(InstructionIndex i) {
+  const Instruction& it = instruction(i);
+  switch (it.opcode) {
+    case Opcode::Broadcast:
+    case Opcode::Transpose: {
+      const Shape& operand = operand_shape(it, 0);
+      return add_plain_step(i, ViewStep{*apply_to_view(it, View::of(operand.dimensions()))});
+    }
+    case Opcode::DynamicReshape:
+    case Opcode::Gather:
+    case Opcode::GetDimensionSize:
+    case Opcode::Map:
+    case Opcode::Reduce:
+    case Opcode::ReduceWindow:
+    case Opcode::Scatter:
+    case Opcode::SelectAndScatter:
+    case Opcode::SetDimensionSize:
+    case Opcode::Sort:
+    case Opcode::Topk: return add_plain_step(i, OpStep{find_op(it.opcode)});
+    default: return add_plain_step(i, UnsupportedStep{});
+  }
+}
+
+void Planner::emit_start(InstructionIndex i) {
+  const Instruction& it = instruction(i);
+  const std::vector<Slot>& own = own_leaves_.at(i);
+  size_t computed = 0;
+  if (it.opcode == Opcode::AsyncStart) {
+    computed = leaf_count(module_.computations[it.called[0]].root_instruction().shape);
+    Step& call = add_step(i, CallStep{it.called[0]});
+    add_operands(call, it);
+    for (size_t k = 0; k < computed && k < own.size(); ++k) call.outputs.push_back({own[k], false});
+  }
+  if (computed >= own.size()) return;
+  Step& zeros = add_step(i, ZeroStep{});
+  for (size_t k = computed; k < own.size(); ++k) zeros.outputs.push_back({own[k], false});
+}
+
+void Planner::emit_conditional(InstructionIndex i) {
+  const Instruction& it = instruction(i);
+  ConditionalStep work;
+  uint32_t position = 1;
+  for (size_t k = 1; k < it.operands.size(); ++k) {
+    work.branch_operands.push_back(position);
+    position += nodes_[it.operands[k]].leaves;
+  }
+  work.branch_operands.push_back(position);
+  add_plain_step(i, std::move(work));
+}
+
+Step& Planner::add_step(InstructionIndex i, decltype(Step::work) work) {
+  Step& step = plan_.steps.emplace_back();
+  step.work = std::move(work);
+  step.instruction = i;
+  return step;
+}
+
+void Planner::add_operands(Step& step, const Instruction& it) {
+  for (const InstructionIndex operand : it.operands)
+    for (const Slot slot : slots_of(operand)) step.operands.push_back({slot, false});
+}
+
+void Planner::add_plain_step(InstructionIndex i, decltype(Step::work) work) {
+  Step& step = add_step(i, std::move(work));
+  add_operands(step, instruction(i));
+  for (const Slot slot : slots_of(i)) step.outputs.push_back({slot, false});
+}
+
+void Planner::mark_last_uses() {
+  std::vector<bool> used(definition_.size(), false);
+  const auto mark = [&](SlotUse& use) {
+    use.dies = !used[use.slot];
+    used[use.slot] = true;
+  };
+  for (size_t k = plan_.results.size(); k-- > 0;) mark(plan_.results[k]);
+  for (size_t s = plan_.steps.size(); s-- > 0;) {
+    Step& step = plan_.steps[s];
+    for (SlotUse& output : step.outputs) output.dies = !used[output.slot];
+    for (size_t k = step.operands.size(); k-- > 0;) mark(step.operands[k]);
+  }
+  for (SlotUse& parameter : plan_.parameters) parameter.dies = !used[parameter.slot];
+}
+
+}  // namespace sapper::eval
