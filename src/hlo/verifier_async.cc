@@ -1,5 +1,7 @@
-// Rules of operations in two halves (async-*, copy-start, copy-done) and of those that talk to the host: send, recv,
+// Rules of operations in several parts (async-*, copy-start, copy-done) and of those that talk to the host: send, recv,
 // infeed, outfeed.
+#include <algorithm>
+
 #include "hlo/verifier_rules.h"
 
 namespace sapper::hlo::verifier {
@@ -7,30 +9,43 @@ namespace {
 
 bool is_u32_scalar(const Shape& shape) { return shape.is_scalar() && shape.element_type() == ElementType::U32; }
 
-// Operand 0 comes from one of the two opcodes.
-Status expect_from(const Site& site, Opcode first, Opcode second) {
-  const Opcode opcode = site.operand_instruction(0).opcode;
-  if (opcode == first || opcode == second) return {};
-  return site.bad("operand 0 is a {}, expected {}{}{}", to_string(opcode), to_string(first),
-                  first == second ? "" : " or ", first == second ? "" : to_string(second));
-}
-
-// The state of an asynchronous operation: (operands, result, ...).
+// The state of an asynchronous operation: ((operands), result, ...).
 Status check_async_state(const Site& site, const Shape& state) {
   if (state.is_tuple() && state.elements().size() >= 2 && state.elements()[0].is_tuple()) return {};
   return site.bad("the asynchronous state is {}, expected ((operands), result, ...)", text(state));
 }
 
+bool is_prefix(const std::vector<Shape>& part, const std::vector<Shape>& whole) {
+  return part.size() <= whole.size() && std::equal(part.begin(), part.end(), whole.begin(), compatible);
+}
+
+// `part` is `whole`, or the first elements of it: results may become known one after the other.
+bool is_part_of_result(const Shape& part, const Shape& whole) {
+  return compatible(part, whole) ||
+         (part.is_tuple() && whole.is_tuple() && is_prefix(part.elements(), whole.elements()));
+}
+
+// What the wrapped computation returns, where the state can be followed back to its async-start in this computation.
+const Shape* wrapped_result(const Site& site) {
+  constexpr int most_updates = 1000;
+  const Instruction* at = &site.operand_instruction(0);
+  for (int i = 0; i < most_updates && at->opcode == Opcode::AsyncUpdate; ++i)
+    at = &site.computation.instructions[at->operands[0]];
+  if (at->opcode != Opcode::AsyncStart) return nullptr;
+  return &site.module.computations[at->called[0]].root_instruction().shape;
+}
+
 }  // namespace
 
-// The stated shape is the state; what comes after operands and result in it is the target's business.
+// The operands are the first ones of the wrapped computation, and async-update may add the others. The stated shape is
+// the state; what comes after operands and result in it is the target's business.
 Result<Inferred> infer_async_start(const Site& site) {
   const Shape& state = site.stated();
   SAPPER_CHECKED(check_async_state(site, state));
   const std::string& name = site.called(0).name;
   const std::vector<Shape>& arguments = state.elements()[0].elements();
-  if (site.parameter_count(0) != site.operand_count())
-    return site.bad("computation '{}' has {} parameters, expected {}", name, site.parameter_count(0),
+  if (site.parameter_count(0) < site.operand_count())
+    return site.bad("computation '{}' has {} parameters, expected at least {}", name, site.parameter_count(0),
                     site.operand_count());
   if (arguments.size() != site.operand_count())
     return site.bad("stated shape {} holds {} operands, expected {}", text(state), arguments.size(),
@@ -40,27 +55,36 @@ Result<Inferred> infer_async_start(const Site& site) {
       return site.bad("operand {} is {}, stated {}, and parameter of '{}' {}", i, text(site.operand(i)),
                       text(arguments[i]), name, text(site.parameter(0, i)));
   }
-  if (!compatible(state.elements()[1], site.result_of(0)))
+  if (!is_part_of_result(state.elements()[1], site.result_of(0)))
     return site.bad("stated result {} but computation '{}' returns {}", text(state.elements()[1]), name,
                     text(site.result_of(0)));
   return state;
 }
 
+// Operand 0 is the state so far, also where it came through a loop or a tuple; the others join its operands.
 Result<Inferred> infer_async_update(const Site& site) {
-  SAPPER_CHECKED(expect_from(site, Opcode::AsyncStart, Opcode::AsyncUpdate));
-  SAPPER_CHECKED(check_async_state(site, site.operand(0)));
-  // With further operands the state may change in ways that only the target knows.
-  if (site.operand_count() > 1) {
-    SAPPER_CHECKED(check_async_state(site, site.stated()));
-    return site.stated();
-  }
-  return site.operand(0);
+  const Shape& before = site.operand(0);
+  const Shape& after = site.stated();
+  SAPPER_CHECKED(check_async_state(site, before));
+  SAPPER_CHECKED(check_async_state(site, after));
+  const std::vector<Shape>& bound = after.elements()[0].elements();
+  const std::vector<Shape>& bound_before = before.elements()[0].elements();
+  bool fits = bound.size() == bound_before.size() + site.operand_count() - 1 && is_prefix(bound_before, bound);
+  for (size_t i = 1; fits && i < site.operand_count(); ++i)
+    fits = compatible(site.operand(i), bound[bound_before.size() + i - 1]);
+  if (!fits || !is_part_of_result(before.elements()[1], after.elements()[1]))
+    return site.bad("stated shape {} is not {} with {} further operands", text(after), text(before),
+                    site.operand_count() - 1);
+  return after;
 }
 
 Result<Inferred> infer_async_done(const Site& site) {
-  SAPPER_CHECKED(expect_from(site, Opcode::AsyncStart, Opcode::AsyncUpdate));
-  SAPPER_CHECKED(check_async_state(site, site.operand(0)));
-  return site.operand(0).elements()[1];
+  const Shape& state = site.operand(0);
+  SAPPER_CHECKED(check_async_state(site, state));
+  const Shape& known = state.elements()[1];
+  if (compatible(known, site.stated())) return known;
+  if (const Shape* result = wrapped_result(site)) return *result;
+  return is_part_of_result(known, site.stated()) ? Inferred(site.stated()) : Inferred(known);
 }
 
 // (destination, source, context)
@@ -76,7 +100,8 @@ Result<Inferred> infer_copy_start(const Site& site) {
 }
 
 Result<Inferred> infer_copy_done(const Site& site) {
-  SAPPER_CHECKED(expect_from(site, Opcode::CopyStart, Opcode::CopyStart));
+  if (site.operand_instruction(0).opcode != Opcode::CopyStart)
+    return site.bad("operand is a {}, expected copy-start", to_string(site.operand_instruction(0).opcode));
   if (!site.operand(0).is_tuple() || site.operand(0).elements().empty())
     return site.bad("operand is {}, expected (destination, source, context)", text(site.operand(0)));
   return site.operand(0).elements()[0];

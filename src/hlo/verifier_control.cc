@@ -151,6 +151,9 @@ Result<Inferred> infer_conditional(const Site& site) {
 
 // What a custom call means is the target's business; only what it says about its own operands is checked.
 Result<Inferred> infer_custom_call(const Site& site) {
+  const auto& constrained = site.attributes().operand_shapes_with_layout();
+  if (site.attributes().constrain_layout() && static_cast<size_t>(constrained.size()) != site.operand_count())
+    return site.bad("layouts of {} operands are constrained, expected {}", constrained.size(), site.operand_count());
   SAPPER_CHECKED(check_output_aliasing(site));
   return site.stated();
 }

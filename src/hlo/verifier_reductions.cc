@@ -71,6 +71,30 @@ Status check_window_rank(const Site& site, const Shape& operand) {
   return {};
 }
 
+// The scanned dimension, which operands 0 .. inputs - 1 have in the same size.
+Result<size_t> check_scanned(const Site& site, size_t inputs) {
+  const std::vector<int64_t>& dimensions = site.instruction.dimensions;
+  if (dimensions.size() != 1) return site.bad("{} dimensions given, expected 1", dimensions.size());
+  for (size_t i = 0; i < inputs; ++i) {
+    if (dimensions[0] < 0 || dimensions[0] >= static_cast<int64_t>(site.operand(i).rank()))
+      return site.bad("dimension {} is out of range for {}", dimensions[0], text(site.operand(i)));
+    const auto dimension = static_cast<size_t>(dimensions[0]);
+    if (site.operand(i).dimension(dimension) != site.operand(0).dimension(dimension))
+      return site.bad("operands {} and {} differ in dimension {}", text(site.operand(0)), text(site.operand(i)),
+                      dimension);
+  }
+  return static_cast<size_t>(dimensions[0]);
+}
+
+// `slice` is `shape` without one dimension.
+bool is_slice(const Shape& slice, const Shape& shape, size_t dimension) {
+  if (!slice.is_array() || slice.rank() + 1 != shape.rank() || slice.element_type() != shape.element_type())
+    return false;
+  for (size_t i = 0; i < slice.rank(); ++i)
+    if (slice.dimension(i) != shape.dimension(i < dimension ? i : i + 1)) return false;
+  return true;
+}
+
 }  // namespace
 
 const Shape& accumulator(const Site& site, size_t called, size_t i) {
@@ -223,32 +247,56 @@ Result<Inferred> infer_topk(const Site& site) {
   });
 }
 
-// Operands are the scanned arrays and then num_carries initial carries; the computation takes one slice of each and the
-// carries, and returns the slices of the results and the next carries. The results' scanned dimension is the operands'.
-// There is no published rule: what is checked is what a run needs.
+// Operands are the scanned arrays and then num_carries initial carries; the computation takes one slice of each array,
+// without the scanned dimension, and the carries, and returns slices of the outputs and the next carries.
 Result<Inferred> infer_scan(const Site& site) {
-  const Attributes& attributes = site.attributes();
-  const auto operands = static_cast<int64_t>(site.operand_count());
   SAPPER_CHECKED(expect_arrays(site));
-  if (attributes.num_carries() < 0 || attributes.num_carries() >= operands)
-    return site.bad("num_carries is {}, expected fewer than the {} operands", attributes.num_carries(), operands);
-  const auto carries = static_cast<size_t>(attributes.num_carries());
+  const auto operands = static_cast<int64_t>(site.operand_count());
+  const int64_t num_carries = site.attributes().num_carries();
+  if (num_carries < 0 || num_carries >= operands)
+    return site.bad("num_carries is {}, expected fewer than the {} operands", num_carries, operands);
+  const auto carries = static_cast<size_t>(num_carries);
   const size_t inputs = site.operand_count() - carries;
-  SAPPER_CHECKED(check_same_dimensions(site, 0, inputs));
-  const Shape& first = site.operand(0);
-  const std::vector<int64_t>& dimensions = site.instruction.dimensions;
-  if (dimensions.size() != 1 || dimensions[0] < 0 || dimensions[0] >= static_cast<int64_t>(first.rank()))
-    return site.bad("expected 1 dimension, in range for {}", text(first));
+  SAPPER_TRY(const size_t dimension, check_scanned(site, inputs));
   if (site.parameter_count(0) != site.operand_count())
     return site.bad("computation '{}' has {} parameters, expected {}", site.called(0).name, site.parameter_count(0),
                     site.operand_count());
+  for (size_t i = 0; i < inputs; ++i) {
+    if (!is_slice(site.parameter(0, i), site.operand(i), dimension))
+      return site.bad("parameter {} of '{}' is {}, expected {} without dimension {}", i, site.called(0).name,
+                      text(site.parameter(0, i)), text(site.operand(i)), dimension);
+  }
   const Shape& result = site.result_of(0);
   const size_t results = result.is_tuple() ? result.elements().size() : 1;
-  const size_t stated = site.stated().is_tuple() ? site.stated().elements().size() : 1;
-  if (results < carries || stated != results)
-    return site.bad("computation '{}' returns {} but stated shape is {}", site.called(0).name, text(result),
-                    text(site.stated()));
-  return site.stated();
+  if (results < carries)
+    return site.bad("computation '{}' returns {}, expected at least {} carries", site.called(0).name, text(result),
+                    carries);
+  const size_t outputs = results - carries;
+  for (size_t i = 0; i < carries; ++i) {
+    const Shape& init = site.operand(inputs + i);
+    if (!compatible(site.parameter(0, inputs + i), init) || !compatible(accumulator(site, 0, outputs + i), init))
+      return site.bad("carry {} starts as {} but computation '{}' takes {} and returns {}", i, text(init),
+                      site.called(0).name, text(site.parameter(0, inputs + i)),
+                      text(accumulator(site, 0, outputs + i)));
+  }
+  for (size_t i = 0; i < outputs; ++i) {
+    const Shape& slice = accumulator(site, 0, i);
+    if (!slice.is_array() || slice.rank() < dimension)
+      return site.bad("output {} of '{}' is {}, expected an array of at least {} dimensions", i, site.called(0).name,
+                      text(slice), dimension);
+  }
+  const auto output = [&](const Shape& stated, size_t i) -> Inferred {
+    const Shape& slice = accumulator(site, 0, i);
+    if (i >= outputs) return slice;
+    ShapeBuilder builder(stated, slice.element_type());
+    for (size_t d = 0; d <= slice.rank(); ++d) {
+      if (d == dimension) builder.add(site.operand(0).dimension(dimension), site.operand(0).is_dynamic(dimension));
+      if (d < slice.rank()) builder.add(slice.dimension(d), slice.is_dynamic(d));
+    }
+    return builder.finish();
+  };
+  if (!result.is_tuple()) return output(site.stated(), 0);
+  return tuple_of(site.stated(), results, [&](size_t i) { return output(stated_element(site.stated(), i), i); });
 }
 
 }  // namespace sapper::hlo::verifier

@@ -165,7 +165,7 @@ constexpr auto table = [] {
   // Operations in two halves, and the host.
   set(Opcode::AsyncDone, calling({0, 1}, exact(one, "state", infer_async_done)));
   set(Opcode::AsyncStart, calling(one, exact(any, "arguments", infer_async_start)));
-  set(Opcode::AsyncUpdate, calling({0, 1}, exact(some, "state", infer_async_update)));
+  set(Opcode::AsyncUpdate, calling({0, 1}, exact(some, "state, further arguments ...", infer_async_update)));
   set(Opcode::CopyDone, exact(one, "state", infer_copy_done));
   set(Opcode::CopyStart, exact(one, "operand", infer_copy_start));
   set(Opcode::Infeed, exact(one, "token", infer_infeed));

@@ -30,6 +30,8 @@ argmax { x = f32[] parameter(0)  i = s32[] parameter(1)  y = f32[] parameter(2) 
   ROOT r = (f32[], s32[]) tuple(v, k) }
 row { x = f32[4] parameter(0)  ROOT r = f32[4] negate(x) }
 row_of_pred { x = f32[4] parameter(0)  ROOT r = pred[] constant(true) }
+running { x = f32[5] parameter(0)  y = f32[5] parameter(1)  s = f32[5] add(x, y)
+  ROOT r = (f32[5], f32[5]) tuple(s, s) }
 half { x = f32[4] parameter(0)  ROOT r = f32[2] slice(x), slice={[0:2]} }
 )";
 
@@ -325,6 +327,16 @@ CASES(Applied,  //
            "parameter 2 of 'greater_two' is s32[], expected f32[]"},
       Case{{"f32[4,5]"}, "f32[4,5] sort(p0), dimensions={2}, to_apply=greater", "dimension 2 is out of range"},
       Case{{"f32[4,5]"}, "f32[4,5] sort(p0), dimensions={1}, to_apply=sum", "expected pred[]"},
+      Case{{"f32[4,5]", "f32[5]"}, "(f32[4,5], f32[5]) scan(p0, p1), dimensions={0}, num_carries=1, to_apply=running"},
+      Case{{"f32[4,5]", "f32[5]"},
+           "(f32[5,4], f32[5]) scan(p0, p1), dimensions={0}, num_carries=1, to_apply=running",
+           "gives (f32[4,5], f32[5])"},
+      Case{{"f32[4,5]", "f32[4]"},
+           "(f32[4,5], f32[5]) scan(p0, p1), dimensions={0}, num_carries=1, to_apply=running",
+           "carry 0 starts as f32[4]"},
+      Case{{"f32[4,5]", "f32[5]"},
+           "(f32[4,5], f32[5]) scan(p0, p1), dimensions={1}, num_carries=1, to_apply=running",
+           "parameter 0 of 'running' is f32[5], expected f32[4,5] without dimension 1"},
       Case{{"f32[4,5]"}, "(f32[4,2], s32[4,2]) topk(p0), k=2, largest=true"},
       Case{{"f32[4,5]"}, "(f32[4,6], s32[4,6]) topk(p0), k=6, largest=true", "k is 6, expected at most"});
 
@@ -368,8 +380,14 @@ CASES(ControlFlow,  //
 CASES(Asynchronous,  //
       Case{{"f32[4]"}, "(f32[4], f32[4], u32[]) copy-start(p0)"},
       Case{{"f32[4]"}, "(f32[5], f32[4], u32[]) copy-start(p0)", "gives (f32[4], f32[4], u32[])"},
-      Case{{"(f32[4], f32[4], u32[])"}, "f32[4] copy-done(p0)", "operand 0 is a parameter, expected copy-start"},
-      Case{{"((f32[4]), f32[4], s32[])"}, "f32[4] async-done(p0)", "expected async-start or async-update"},
+      Case{{"(f32[4], f32[4], u32[])"}, "f32[4] copy-done(p0)", "operand is a parameter, expected copy-start"},
+      Case{{"((f32[4]), f32[4], s32[])"}, "f32[4] async-done(p0)"},
+      Case{{"((f32[4]), f32[4], s32[])"}, "f32[5] async-done(p0)", "gives f32[4]"},
+      Case{{"(f32[4], f32[4], s32[])"}, "f32[4] async-done(p0)", "expected ((operands), result, ...)"},
+      Case{{"((f32[4]), f32[4], s32[])", "s32[]"}, "((f32[4], s32[]), f32[4], s32[]) async-update(p0, p1)"},
+      Case{{"((f32[4]), f32[4], s32[])", "s32[]"},
+           "((f32[4], f32[]), f32[4], s32[]) async-update(p0, p1)",
+           "is not ((f32[4]), f32[4], s32[]) with 1 further operands"},
       Case{{"f32[4]"}, "((f32[4]), f32[4], s32[]) async-start(p0), calls=row"},
       Case{{"f32[4]"},
            "((f32[4]), f32[2], s32[]) async-start(p0), calls=row",
