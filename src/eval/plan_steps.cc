@@ -229,6 +229,8 @@ void Planner::emit_dynamic_step(InstructionIndex i) {
 void Planner::emit_start(InstructionIndex i) {
   const Instruction& it = instruction(i);
   const std::vector<Slot>& own = own_leaves_.at(i);
+  if (it.opcode == Opcode::AsyncStart && it.operands.size() != module_.computations[it.called[0]].parameters().size())
+    return add_plain_step(i, UnsupportedStep{});  // its operands come with a later async-update
   size_t computed = 0;
   if (it.opcode == Opcode::AsyncStart) {
     computed = leaf_count(module_.computations[it.called[0]].root_instruction().shape);
