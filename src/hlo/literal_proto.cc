@@ -184,6 +184,7 @@ bool copy_values(const ValueField& values, const std::vector<std::string_view>& 
 template <class Visit>
 void for_each_in_order(const std::vector<int64_t>& dimensions, const std::vector<int64_t>& minor_to_major,
                        int64_t count, Visit&& visit) {
+  if (count == 0) return;  // then the strides may overflow
   std::vector<int64_t> strides(dimensions.size(), 1);
   for (size_t i = dimensions.size(); i-- > 1;) strides[i - 1] = strides[i] * dimensions[i];
   std::vector<int64_t> index(dimensions.size(), 0);
@@ -244,7 +245,7 @@ Result<Literal> array_from_parts(const Shape& shape, const ValueField& field, Pa
 // `shape` bounds the recursion: shapes nest only so deep.
 Result<Literal> read_literal(const Shape& shape, std::string_view bytes, bool& has_others) {
   const ValueField* field = find_value_field(shape.element_type());
-  if (field == nullptr && shape.is_array())
+  if (field == nullptr && (shape.is_array() || shape.element_type() == ElementType::Buffer))
     return fail(ErrorKind::BadInput, "literals of element type {} have no wire form", to_string(shape.element_type()));
   SAPPER_TRY(Parts parts, split(bytes, field));
   has_others = has_others || parts.has_others;

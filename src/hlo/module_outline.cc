@@ -15,6 +15,9 @@ namespace {
 constexpr WireType varint = WireType::Varint;
 constexpr WireType bytes = WireType::Bytes;
 
+// An opcode ("or") and a shape (of an element type). Refusing less keeps the memory for hostile files in proportion.
+constexpr size_t smallest_instruction = 8;
+
 Status outline_computation(std::string_view wire, ModuleOutline& module) {
   using P = proto::HloComputationProto;
   ComputationOutline& out = module.computations.emplace_back();
@@ -24,7 +27,12 @@ Status outline_computation(std::string_view wire, ModuleOutline& module) {
     if (!reader.next(field))
       return damaged(fmt::format("computation {} ({})", module.computations.size() - 1, out.name));
     switch (field.tag) {
-      case wire_tag(P::kInstructionsFieldNumber, bytes): module.instructions.push_back(field.payload); break;
+      case wire_tag(P::kInstructionsFieldNumber, bytes):
+        if (field.payload.size() < smallest_instruction)
+          return fail(ErrorKind::BadInput, "instruction {} of computation {} has no opcode or no shape",
+                      module.instructions.size() - out.first, out.name);
+        module.instructions.push_back(field.payload);
+        break;
       case wire_tag(P::kNameFieldNumber, bytes): out.name = field.payload; break;
       case wire_tag(P::kProgramShapeFieldNumber, bytes): out.program_shape = field.payload; break;
       case wire_tag(P::kIdFieldNumber, varint): out.id = static_cast<int64_t>(field.varint); break;

@@ -24,8 +24,8 @@ namespace sapper::hlo {
 // schedule sequences that were left out are written). Instructions and computations without an id are numbered.
 [[nodiscard]] std::string to_proto(const Module& module);
 
-// The same for a compiler: arrays without a layout get the row-major one, as XLA's own text parser does it (some of
-// XLA's passes die of arrays without one).
+// The same for a compiler: arrays without a layout get the row-major one, and names that several computations use
+// become unique, as XLA's own text parser does it.
 [[nodiscard]] std::string to_compilable_proto(const Module& module);
 
 // Serialized HloModuleProtoWithConfig.

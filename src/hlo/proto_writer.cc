@@ -4,8 +4,6 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "base/assert.h"
 #include "hlo/program_shape.h"
@@ -71,28 +69,9 @@ Ids number(const Module& module) {
   return ids;
 }
 
-void add_layouts(proto::ShapeProto* shape) {
-  for (proto::ShapeProto& element : *shape->mutable_tuple_shapes()) add_layouts(&element);
-  if (!is_array_type(static_cast<ElementType>(shape->element_type())) || shape->has_layout()) return;
-  proto::LayoutProto* const layout = shape->mutable_layout();
-  for (int d = shape->dimensions_size(); d-- > 0;) layout->add_minor_to_major(d);
-  layout->set_tail_padding_alignment_in_elements(1);
-}
-
-void add_layouts(proto::ProgramShapeProto* shape) {
-  for (proto::ShapeProto& parameter : *shape->mutable_parameters()) add_layouts(&parameter);
-  add_layouts(shape->mutable_result());
-}
-
-void add_layouts(proto::LiteralProto* literal) {
-  add_layouts(literal->mutable_shape());
-  for (proto::LiteralProto& element : *literal->mutable_tuple_literals()) add_layouts(&element);
-}
-
 class Writer {
  public:
-  Writer(const Module& module, bool adds_layouts)
-      : module_(module), adds_layouts_(adds_layouts), ids_(number(module)) {}
+  explicit Writer(const Module& module) : module_(module), ids_(number(module)) {}
 
   std::string write() {
     using P = proto::HloModuleProto;
@@ -109,7 +88,6 @@ class Writer {
     }
     P tail = module_.attributes;
     if (!states_host_program_shape()) *tail.mutable_host_program_shape() = host_program_shape(module_);
-    if (adds_layouts_) add_layouts(tail.mutable_host_program_shape());
     tail.set_id(module_.id);
     tail.set_entry_computation_id(ids_.computations[module_.entry]);
     if (module_.is_scheduled) write_schedule(tail.mutable_schedule());
@@ -151,7 +129,6 @@ class Writer {
     }
     P tail = computation.attributes;
     if (!tail.has_program_shape()) *tail.mutable_program_shape() = program_shape(computation);
-    if (adds_layouts_) add_layouts(tail.mutable_program_shape());
     tail.set_id(ids_.computations[index]);
     tail.set_root_id(ids_.instructions[index][computation.root]);
     tail.set_is_fusion_computation(computation.is_fusion);
@@ -180,15 +157,11 @@ class Writer {
   void write_instruction(size_t computation, InstructionIndex index, std::string& out) {
     const Instruction& in = module_.computations[computation].instructions[index];
     proto::HloInstructionProto message = in.attributes();
-    message.set_name(unique_name(in.name));
+    message.set_name(in.name);
     message.set_opcode(std::string(to_string(in.opcode)));
     write_shape(in, message);
     if (in.metadata) *message.mutable_metadata() = *in.metadata;
     write_literal(in, message);
-    if (adds_layouts_) {
-      add_layouts(message.mutable_shape());
-      if (message.has_literal()) add_layouts(message.mutable_literal());
-    }
     message.set_parameter_number(in.parameter_number);
     message.set_tuple_index(in.tuple_index);
     message.mutable_dimensions()->Add(in.dimensions.begin(), in.dimensions.end());
@@ -196,17 +169,6 @@ class Writer {
     for (const InstructionIndex operand : in.operands) message.add_operand_ids(ids_.instructions[computation][operand]);
     for (const ComputationIndex called : in.called) message.add_called_computation_ids(ids_.computations[called]);
     append_message(message, out);
-  }
-
-  // Text scopes names by computation, the wire form by module: a name that is taken gets a number, as XLA's parser does
-  // it.
-  std::string unique_name(const std::string& name) {
-    if (names_.insert(name).second) return name;
-    std::string candidate;
-    for (int& next = next_suffix_[name];;) {
-      candidate = fmt::format("{}.{}", name, ++next);
-      if (names_.insert(candidate).second) return candidate;
-    }
   }
 
   // A shape or literal in the attributes says more than Shape or Literal can: it stays unless it became another one.
@@ -229,17 +191,12 @@ class Writer {
   }
 
   const Module& module_;
-  const bool adds_layouts_;
   const Ids ids_;
-  std::unordered_set<std::string> names_;
-  std::unordered_map<std::string, int> next_suffix_;
 };
 
 }  // namespace
 
-std::string to_proto(const Module& module) { return Writer(module, false).write(); }
-
-std::string to_compilable_proto(const Module& module) { return Writer(module, true).write(); }
+std::string to_proto(const Module& module) { return Writer(module).write(); }
 
 std::string to_proto_with_config(const Module& module) {
   using P = proto::HloModuleProtoWithConfig;

@@ -1,18 +1,22 @@
-// Any bytes either are refused or read as a module that round trips: what is written reads back as the same.
+// Any bytes either are refused or read as a module that the verifier can judge and that round trips: what is written
+// reads back as the same.
 #include <cstdint>
 #include <string_view>
 
 #include "base/assert.h"
 #include "hlo/fingerprint.h"
 #include "hlo/proto.h"
+#include "hlo/verifier.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sapper::hlo;  // NOLINT(google-build-using-namespace)
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {  // NOLINT(readability-identifier-naming)
+  using namespace sapper::hlo;
   const auto module = parse_proto({reinterpret_cast<const char*>(data), size});
   if (!module) {
     SAPPER_ASSERT(module.error().kind == sapper::ErrorKind::BadInput && !module.error().message.empty());
     return 0;
   }
+  const auto verdict = verify(*module);
+  SAPPER_ASSERT(verdict || !verdict.error().message.empty());
   const std::string written = to_proto_with_config(*module);
   const auto again = parse_proto(written);
   SAPPER_ASSERT(again.has_value());

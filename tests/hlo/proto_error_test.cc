@@ -43,6 +43,14 @@ const Defect defects[] = {
     {[](auto& m) { add_of(m)->add_called_computation_ids(3); }, "calls computation 3, but no computation", "add.2"},
     {[](auto& m) { add_of(m)->add_called_computation_ids(1); }, "the calls are cyclic", "add.2"},
     {[](auto& m) { add_of(m)->clear_shape(); }, "states no shape", "add.2"},
+    {[](auto& m) { add_of(m)->Clear(); }, "instruction 1 of computation main has no opcode or no shape", ""},
+    {[](auto& m) {
+       add_of(m)->mutable_shape()->set_element_type(proto::BUFFER);
+       set_array_shape(add_of(m)->mutable_shape()->add_tuple_shapes(), proto::F32, {1'000'000'000, 1'000'000'000});
+       *add_of(m)->mutable_literal()->mutable_shape() = add_of(m)->shape();
+       add_of(m)->mutable_literal()->add_tuple_literals();
+     },
+     "literals of element type", "add.2"},
     {[](auto& m) { add_of(m)->mutable_shape()->set_element_type(static_cast<proto::PrimitiveType>(99)); },
      "element type number 99 is unknown", "add.2"},
     {[](auto& m) { add_of(m)->mutable_shape()->set_element_type(proto::PRIMITIVE_TYPE_INVALID); }, "no element type",

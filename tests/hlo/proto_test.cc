@@ -301,6 +301,36 @@ TEST(Proto, ReadsTheModuleOfAnHloProto) {
   EXPECT_EQ(module->name, "small");
 }
 
+TEST(Proto, CompilersGetLayoutsAndUniqueNames) {
+  Module module = parse(small_module());
+  const Shape bare = Shape::array(ElementType::F32, {2, 3});
+  for (Instruction& instruction : module.computations[0].instructions) {
+    instruction.name = "x";
+    instruction.shape = bare;
+  }
+  Instruction constant;
+  constant.opcode = Opcode::Constant;
+  constant.name = "x";
+  constant.shape = Shape::tuple({bare});
+  constant.literal = std::make_shared<const Literal>(constant.shape);
+  module.computations[0].instructions.push_back(constant);
+
+  const auto exact = parse_proto(to_proto(module));
+  ASSERT_TRUE(exact) << exact.error().describe();
+  EXPECT_EQ(exact->computations[0].instructions[1].name, "x");
+  EXPECT_EQ(exact->computations[0].instructions[1].shape, bare);
+
+  proto::HloModuleProto compilable;
+  ASSERT_TRUE(compilable.ParseFromString(to_compilable_proto(module)));
+  const auto& instructions = compilable.computations(0).instructions();
+  EXPECT_EQ(instructions[1].name(), "x.1");
+  EXPECT_EQ(instructions[2].name(), "x.2");
+  EXPECT_EQ(instructions[1].shape().layout().minor_to_major(0), 1);
+  EXPECT_TRUE(instructions[2].literal().shape().tuple_shapes(0).has_layout());
+  EXPECT_TRUE(compilable.computations(0).program_shape().result().has_layout());
+  EXPECT_TRUE(compilable.host_program_shape().parameters(0).has_layout());
+}
+
 TEST(Proto, OldShapesWithoutFlagsAreStatic) {
   proto::HloModuleProto message = complete_module();
   proto::ShapeProto* shape = message.mutable_computations(0)->mutable_instructions(0)->mutable_shape();
