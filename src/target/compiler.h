@@ -55,8 +55,8 @@ struct CompileResult {
 struct PoolOptions {
   int workers = 0;               // 0: one a core
   double compile_seconds = 300;  // time limit of one request
-  int64_t memory_bytes = 0;      // address-space growth limit of a worker; 0: three quarters of physical memory
-  std::string worker_program;    // path of the sapper binary; empty: this process's own
+  int64_t memory_bytes = 0;      // of one worker, pages of files left out; 0: three quarters of the machine's
+  std::string worker_program;    // run as `PROGRAM worker FD`, to call run_worker(FD); empty: this process's own binary
 };
 
 struct PluginInfo {
@@ -79,7 +79,7 @@ class CompilerPool {
   // be passed).
   [[nodiscard]] Result<CompileResult> compile(const Target& target, const CompileRequest& request);
 
-  // What the plugin says of itself.
+  // What the plugin says of itself. Never fetches one.
   [[nodiscard]] Result<PluginInfo> probe(const Target& target);
 
  private:

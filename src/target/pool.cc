@@ -172,9 +172,14 @@ Result<CompileResult> CompilerPool::compile(const Target& target, const CompileR
     SAPPER_TRY(arguments, flat_arguments(*request.arguments));
     for (const hlo::Literal& argument : arguments) *message.add_arguments() = describe(argument);
   }
+  if (request.module.size() > INT32_MAX)
+    return fail(ErrorKind::Resource, "the module takes {} MiB; XLA reads no more than 2 GiB",
+                request.module.size() >> 20);
+  Limits limits = state_->limits();
   std::optional<DumpFolder> folder;
   if (request.dump_passes) {
     SAPPER_TRY(folder, DumpFolder::create());
+    limits.dump_folder = folder->path();
     message.set_dump_folder(folder->path());
     request_dumps(folder->path(), message.mutable_options());
   }
@@ -182,7 +187,7 @@ Result<CompileResult> CompilerPool::compile(const Target& target, const CompileR
   const Key key{target, request.configuration.init_flags,
                 request.arguments.has_value() && target.platform == Platform::Tpu};
   SAPPER_TRY(std::unique_ptr<WorkerProcess> worker, state_->acquire(key));
-  Result<WorkerAnswer> answer = worker->ask(message, request.module, arguments, state_->limits());
+  Result<WorkerAnswer> answer = worker->ask(message, request.module, arguments, limits);
   CompileResult result;
   result.log = worker->take_log();
   state_->release(key, std::move(worker));
@@ -205,6 +210,9 @@ Result<CompileResult> CompilerPool::compile(const Target& target, const CompileR
 }
 
 Result<PluginInfo> CompilerPool::probe(const Target& target) {
+  if (!plugin_present(target))
+    return fail(ErrorKind::BadInput, "the plugin is not in the cache ({}); it is fetched when the target is first used",
+                cache_folder());
   const Key key{target, {}, false};
   SAPPER_TRY(const std::string path, plugin_path(target));
   SAPPER_TRY(std::unique_ptr<WorkerProcess> worker, state_->acquire(key));

@@ -74,11 +74,11 @@ Result<pid_t> spawn(const SpawnRequest& request) {
                            POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 
   pid_t child = 0;
-  const int error = posix_spawn(&child, request.arguments[0].c_str(), &settings.actions, &settings.attributes,
+  const int error = posix_spawn(&child, request.program.c_str(), &settings.actions, &settings.attributes,
                                 pointers(request.arguments).data(), pointers(request.environment).data());
   if (error != 0)
     return fail(error == ENOENT || error == EACCES ? ErrorKind::BadInput : ErrorKind::Resource, "{}: cannot start: {}",
-                request.arguments[0], std::strerror(error));
+                request.program, std::strerror(error));
   return child;
 }
 
@@ -115,7 +115,8 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& arguments) {
   ProcessOutput output;
   SAPPER_TRY(auto ends, pipe_pair());
   auto& [reading, writing] = ends;
-  SAPPER_TRY(const pid_t child, spawn({arguments, current_environment(), {{writing.get(), 1}, {writing.get(), 2}}}));
+  SAPPER_TRY(const pid_t child,
+             spawn({arguments[0], arguments, current_environment(), {{writing.get(), 1}, {writing.get(), 2}}}));
   writing = Descriptor();
   std::array<char, 4096> chunk{};
   for (ssize_t n = 0; (n = read(reading.get(), chunk.data(), chunk.size())) != 0;) {

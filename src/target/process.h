@@ -29,7 +29,8 @@ class Descriptor {
 };
 
 struct SpawnRequest {
-  std::vector<std::string> arguments;            // [0] is the program's path
+  std::string program;                           // its path
+  std::vector<std::string> arguments;            // [0] is the name that the process shows
   std::vector<std::string> environment;          // "NAME=value"
   std::vector<std::pair<int, int>> descriptors;  // (ours, the child's); 0 is /dev/null, and there are no others
 };

@@ -1,7 +1,5 @@
 // The body of a worker process: one plugin, one connection, one request at a time.
 #include <fcntl.h>
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/wire_format_lite.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -14,6 +12,7 @@
 
 #include "target/compiler.h"
 #include "target/pjrt.h"
+#include "target/signature.h"
 #include "target/wire.h"
 
 namespace sapper::target {
@@ -65,31 +64,6 @@ void lower_own_importance() {
   }
 }
 
-// The program shape of a serialized HloModuleProto (its field 4), without reading the rest.
-std::optional<proto::ProgramShapeProto> program_shape(std::string_view module) {
-  namespace pb = google::protobuf;
-  using pb::internal::WireFormatLite;
-  constexpr uint32_t wanted = WireFormatLite::MakeTag(proto::HloModuleProto::kHostProgramShapeFieldNumber,
-                                                      WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
-  pb::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(module.data()), static_cast<int>(module.size()));
-  while (const uint32_t tag = stream.ReadTag()) {
-    if (tag != wanted) {
-      if (!WireFormatLite::SkipField(&stream, tag)) return std::nullopt;
-      continue;
-    }
-    std::string bytes;
-    uint32_t size = 0;
-    proto::ProgramShapeProto shape;
-    if (!stream.ReadVarint32(&size) || !stream.ReadString(&bytes, static_cast<int>(size)) ||
-        !shape.ParseFromString(bytes))
-      return std::nullopt;
-    return shape;
-  }
-  return std::nullopt;
-}
-
-bool is_tuple(const proto::ShapeProto& shape) { return shape.element_type() == proto::TUPLE; }
-
 // A plugin with what it compiles for.
 struct Compiler {
   std::unique_ptr<Plugin> plugin;
@@ -118,30 +92,31 @@ Result<Compiler> open_compiler(const proto::WorkerSetup& setup, proto::WorkerRea
 }
 
 struct Outcome {
+  Executable executable;
   std::string optimized;
   std::vector<hlo::Literal> outputs;
 };
 
-Result<Outcome> serve(const Compiler& compiler, const proto::WorkerRequest& request, std::string_view module,
-                      std::span<const hlo::Literal> arguments, proto::WorkerReply* reply) {
-  const auto shape = program_shape(module);
-  if (request.execute() && !shape)
-    return fail(ErrorKind::BadInput, "the module is damaged or states no program shape (HloModuleProto field 4)");
-  proto::CompileOptionsProto options = request.options();
-  if (request.execute() && shape->parameters_size() == 1 && is_tuple(shape->parameters(0)))
-    options.set_parameter_is_tupled_arguments(true);
-
-  Clock::time_point start = Clock::now();
-  SAPPER_TRY(const Executable executable, compiler.device.compile(module, options.SerializeAsString()));
+Result<Outcome> compile(const Compiler& compiler, const proto::CompileOptionsProto& options, std::string_view module,
+                        proto::WorkerReply* reply) {
+  const Clock::time_point start = Clock::now();
+  SAPPER_TRY(Executable executable, compiler.device.compile(module, options.SerializeAsString()));
   reply->set_compile_seconds(seconds_since(start));
-  Outcome outcome;
-  SAPPER_TRY(outcome.optimized, executable.optimized_program());
-  if (!request.execute()) return outcome;
+  SAPPER_TRY(std::string optimized, executable.optimized_program());
+  return Outcome{std::move(executable), std::move(optimized), {}};
+}
 
-  start = Clock::now();
-  SAPPER_TRY(outcome.outputs, compiler.device.execute(executable, arguments));
+Result<Outcome> compile_and_execute(const Compiler& compiler, proto::CompileOptionsProto options,
+                                    std::string_view module, std::span<const hlo::Literal> arguments,
+                                    proto::WorkerReply* reply) {
+  SAPPER_TRY(const Signature signature, read_signature(module));
+  SAPPER_CHECKED(check_arguments(signature, arguments));
+  options.set_parameter_is_tupled_arguments(signature.tupled_parameters);
+  SAPPER_TRY(Outcome outcome, compile(compiler, options, module, reply));
+  const Clock::time_point start = Clock::now();
+  SAPPER_TRY(outcome.outputs, compiler.device.execute(outcome.executable, arguments));
   reply->set_execute_seconds(seconds_since(start));
-  reply->set_tuple_result(is_tuple(shape->result()));
+  reply->set_tuple_result(signature.tuple_result);
   return outcome;
 }
 
@@ -153,7 +128,9 @@ Status serve_next(const Connection& connection, const Compiler& compiler, Watch&
   SAPPER_TRY(const auto arguments, connection.receive_arrays(request.arguments()));
   watch.set_dump_folder(request.dump_folder());
   proto::WorkerReply reply;
-  Result<Outcome> outcome = serve(compiler, request, module, arguments, &reply);
+  const Result<Outcome> outcome = request.execute()
+                                      ? compile_and_execute(compiler, request.options(), module, arguments, &reply)
+                                      : compile(compiler, request.options(), module, &reply);
   watch.set_dump_folder({});
   if (!outcome) {
     set_failure(outcome.error(), reply.mutable_failure());

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -33,6 +34,20 @@ Error too_large(int64_t bytes) {
           {}};
 }
 
+Error dumps_too_large(int64_t bytes) {
+  return {ErrorKind::Resource,
+          fmt::format("the HLO after each pass takes more than {} MiB; the compiler was stopped", bytes >> 20),
+          {}};
+}
+
+int64_t folder_bytes(const std::string& folder) {
+  int64_t bytes = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    bytes += static_cast<int64_t>(entry.is_regular_file(error) ? entry.file_size(error) : 0);
+  return bytes;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const WorkerStart& start, const Limits& limits) {
@@ -44,7 +59,8 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const WorkerStart& s
   SAPPER_TRY(auto sockets, socket_pair());
   SAPPER_TRY(auto pipe, pipe_pair());
   SAPPER_TRY(const pid_t pid,
-             spawn({{start.program, "worker", std::to_string(worker_socket)},
+             spawn({start.program,
+                    {"sapper", "worker", std::to_string(worker_socket)},
                     environment,
                     {{pipe.second.get(), 1}, {pipe.second.get(), 2}, {sockets.second.get(), worker_socket}}}));
   std::unique_ptr<WorkerProcess> worker(
@@ -96,6 +112,9 @@ Wait WorkerProcess::watching(const Limits& limits) {
       if (entries[0].revents != 0) return {};
       if (Clock::now() >= deadline) return tl::unexpected(timeout(limits.seconds));
       if (memory_bytes() > limits.memory_bytes) return tl::unexpected(too_large(limits.memory_bytes));
+      const int64_t most_dumps = limits.memory_bytes / 4;  // they lie in memory, and are read from there into memory
+      if (!limits.dump_folder.empty() && folder_bytes(limits.dump_folder) > most_dumps)
+        return tl::unexpected(dumps_too_large(most_dumps));
     }
   };
 }

@@ -37,106 +37,149 @@ TEST_P(Cpu, SaysWhatItIs) {
   EXPECT_THAT(info->platform_version, HasSubstr("cpu"));
 }
 
-// One module that doubles a value of each type.
+// One program that doubles a value of each type.
 TEST_P(Cpu, RunsEveryElementType) {
-  const ElementType types[] = {ElementType::S2,         ElementType::S4,
-                               ElementType::S8,         ElementType::S16,
-                               ElementType::S32,        ElementType::S64,
-                               ElementType::U2,         ElementType::U4,
-                               ElementType::U8,         ElementType::U16,
-                               ElementType::U32,        ElementType::U64,
-                               ElementType::F16,        ElementType::BF16,
-                               ElementType::F32,        ElementType::F64,
-                               ElementType::C64,        ElementType::C128,
-                               ElementType::F8E5M2,     ElementType::F8E4M3FN,
-                               ElementType::F8E4M3,     ElementType::F8E4M3B11FNUZ,
-                               ElementType::F8E5M2FNUZ, ElementType::F8E4M3FNUZ,
-                               ElementType::F8E3M4,     ElementType::F4E2M1FN,
-                               ElementType::F8E8M0FNU};
-  Builder b;
-  std::vector<Shape> shapes;
-  std::vector<hlo::InstructionIndex> doubled;
+  constexpr const char* integers[] = {"s2", "s4", "s8", "s16", "s32", "s64", "u2", "u4", "u8", "u16", "u32", "u64"};
+  constexpr const char* others[] = {"f16",        "bf16",   "f32",      "f64",       "c64",
+                                    "c128",       "f8e5m2", "f8e4m3fn", "f8e4m3",    "f8e4m3b11fnuz",
+                                    "f8e5m2fnuz", "f8e3m4", "f4e2m1fn", "f8e8m0fnu", "f8e4m3fnuz"};
+  std::string lines;
+  std::string shapes;
+  std::string results;
   std::vector<Literal> arguments;
   std::vector<Literal> expected;
-  for (const ElementType type : types) {
-    const Shape shape = Shape::array(type, {2, 1});
-    Literal x(shape);
+  const auto add = [&](const char* type, std::initializer_list<double> values) {
+    const size_t i = arguments.size();
+    lines += fmt::format("  x{0} = {1}[2,1] parameter({0})\n  y{0} = {1}[2,1] add(x{0}, x{0})\n", i, type);
+    shapes += fmt::format("{}{}[2,1]", i == 0 ? "" : ", ", type);
+    results += fmt::format("{}y{}", i == 0 ? "" : ", ", i);
+    const Shape shape = Shape::array(*hlo::parse_element_type(type), {2, 1});
+    Literal once(shape);
     Literal twice(shape);
-    if (hlo::is_integer(type)) {
-      x.set_integer(0, -1);
-      twice.set_integer(0, -2);
-    } else {
-      x.set_real(0, 2);
-      twice.set_real(0, 4);
-      x.set_real(1, 1);  // zero has no code in f8e8m0fnu
-      twice.set_real(1, 2);
+    for (int64_t k = 0; const double value : values) {
+      once.set_real(k, value);
+      twice.set_real(k++, 2 * value);
     }
-    shapes.push_back(shape);
-    arguments.push_back(std::move(x));
-    expected.push_back(std::move(twice));
-  }
-  for (const Shape& shape : shapes) b.parameter(shape);
-  for (hlo::InstructionIndex i = 0; i < shapes.size(); ++i) doubled.push_back(b.add(Opcode::Add, shapes[i], {i, i}));
-  b.add(Opcode::Tuple, Shape::tuple(shapes), doubled);
-  const auto result = run(b.build(), arguments);
+    arguments.push_back(once);
+    expected.push_back(twice);
+  };
+  for (const char* type : integers) add(type, {0, type[0] == 's' ? -1.0 : 1.0});
+  for (const char* type : others) add(type, {1, 2});
+  const auto result = run(
+      program(fmt::format("HloModule types\nENTRY main {{\n{}  ROOT r = ({}) tuple({})\n}}", lines, shapes, results)),
+      arguments);
   ASSERT_OK(result);
   ASSERT_EQ(result->output->elements().size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i)
-    EXPECT_TRUE(result->output->elements()[i] == expected[i]) << hlo::to_string(types[i]);
+    EXPECT_TRUE(result->output->elements()[i] == expected[i]) << expected[i].shape().to_text();
 }
 
 TEST_P(Cpu, RunsPredicates) {
-  const Shape shape = Shape::array(ElementType::Pred, {3});
-  Builder b;
-  b.add(Opcode::Not, shape, {b.parameter(shape)});
-  const auto result = run(b.build(), {filled(shape, 0)});
+  const auto result = run(program(R"(HloModule not
+    ENTRY main {
+      x = pred[3] parameter(0)
+      ROOT r = pred[3] not(x)
+    })"),
+                          {filled(Shape::array(ElementType::Pred, {3}), 0)});
   ASSERT_OK(result);
   EXPECT_EQ(result->output->integer_at(0), 1);
   EXPECT_EQ(result->output->integer_at(1), 0);
 }
 
 TEST_P(Cpu, TuplesComeBackAsTuples) {
-  const Shape a = Shape::array(ElementType::F32, {2, 3});
-  const Shape c = Shape::array(ElementType::S64, {});
-  Builder b;
-  const auto x = b.parameter(a);
-  const auto y = b.parameter(c);
-  b.add(Opcode::Tuple, Shape::tuple({c, a}), {y, x});
-  const auto result = run(b.build(), {filled(a, 1), filled(c, 7)});
+  const Literal a = filled(Shape::array(ElementType::F32, {2, 3}), 1);
+  const Literal b = filled(Shape::scalar(ElementType::S64), 7);
+  const auto result = run(program(R"(HloModule swap
+    ENTRY main {
+      a = f32[2,3] parameter(0)
+      b = s64[] parameter(1)
+      ROOT r = (s64[], f32[2,3]) tuple(b, a)
+    })"),
+                          {a, b});
   ASSERT_OK(result);
-  ASSERT_EQ(result->output->elements().size(), 2);
-  EXPECT_TRUE(result->output->elements()[0] == filled(c, 7));
-  EXPECT_TRUE(result->output->elements()[1] == filled(a, 1));
+  EXPECT_TRUE(*result->output == Literal::tuple({b, a}));
 }
 
-TEST_P(Cpu, ATupleOfOneIsStillATuple) {
-  const Shape a = Shape::array(ElementType::F32, {2});
-  Builder b;
-  b.add(Opcode::Tuple, Shape::tuple({a}), {b.parameter(a)});
-  const auto result = run(b.build(), {filled(a, 1)});
-  ASSERT_OK(result);
-  EXPECT_TRUE(result->output->shape().is_tuple());
+TEST_P(Cpu, TuplesOfOneAndNoneAreTuples) {
+  const Literal a = filled(Shape::array(ElementType::F32, {2}), 1);
+  const auto one =
+      run(program("HloModule one\nENTRY main {\n a = f32[2] parameter(0)\n ROOT r = (f32[2]) tuple(a)\n}"), {a});
+  ASSERT_OK(one);
+  EXPECT_TRUE(*one->output == Literal::tuple({a}));
+  const auto none = run(program("HloModule none\nENTRY main {\n ROOT r = () tuple()\n}"), {});
+  ASSERT_OK(none);
+  EXPECT_TRUE(*none->output == Literal::tuple({}));
 }
 
 TEST_P(Cpu, ATupleAsTheOnlyParameter) {
-  const Shape a = Shape::array(ElementType::F32, {2});
-  const Shape c = Shape::array(ElementType::S32, {3});
-  Builder b;
-  b.parameter(Shape::tuple({a, c}));
-  const auto result = run(b.build(), {Literal::tuple({filled(a, 1), filled(c, 7)})});
+  const Literal x =
+      Literal::tuple({filled(Shape::array(ElementType::F32, {2}), 1), filled(Shape::array(ElementType::S32, {3}), 7)});
+  const auto result = run(program("HloModule same\nENTRY main {\n ROOT x = (f32[2], s32[3]) parameter(0)\n}"), {x});
   ASSERT_OK(result);
-  EXPECT_TRUE(*result->output == Literal::tuple({filled(a, 1), filled(c, 7)}));
+  EXPECT_TRUE(*result->output == x);
+}
+
+TEST_P(Cpu, WhatPluginsDoNotPassIsUnsupported) {
+  const Literal x = filled(Shape::array(ElementType::F32, {4}), 1);
+  const auto nested = run(program(R"(HloModule nested
+    ENTRY main {
+      x = f32[4] parameter(0)
+      t = (f32[4]) tuple(x)
+      ROOT r = (f32[4], (f32[4])) tuple(x, t)
+    })"),
+                          {x});
+  ASSERT_FALSE(nested);
+  EXPECT_EQ(nested.error().kind, ErrorKind::Unsupported);
+  EXPECT_THAT(nested.error().message, HasSubstr("a tuple inside a tuple"));
+  const auto dynamic = run(program(R"(HloModule dynamic
+    ENTRY main {
+      x = f32[4] parameter(0)
+      n = s32[] constant(3)
+      ROOT r = f32[<=4] set-dimension-size(x, n), dimensions={0}
+    })"),
+                           {x});
+  ASSERT_FALSE(dynamic);
+  EXPECT_EQ(dynamic.error().kind, ErrorKind::Unsupported);
+  EXPECT_THAT(dynamic.error().message, HasSubstr("dynamic shape"));
+}
+
+TEST_P(Cpu, EmptyArraysAndTokens) {
+  const Literal empty(Shape::array(ElementType::F32, {0, 4}));
+  const auto result = run(program(R"(HloModule empty
+    ENTRY main {
+      x = f32[0,4] parameter(0)
+      y = f32[0,4] add(x, x)
+      t = token[] after-all()
+      ROOT r = (f32[0,4], token[]) tuple(y, t)
+    })"),
+                          {empty});
+  ASSERT_OK(result);
+  EXPECT_TRUE(*result->output == Literal::tuple({empty, Literal(Shape::token())}));
+}
+
+TEST_P(Cpu, DonatedArgumentsAreCopies) {
+  const Literal x = filled(Shape::array(ElementType::F32, {64}), 1);
+  const auto result = run(program(R"(HloModule donated, input_output_alias={ {}: (0, {}, must-alias) }
+    ENTRY main {
+      x = f32[64] parameter(0)
+      ROOT r = f32[64] add(x, x)
+    })"),
+                          {x});
+  ASSERT_OK(result);
+  EXPECT_EQ(result->output->real_at(63), 128);
+  EXPECT_EQ(x.real_at(63), 64);
 }
 
 TEST_P(Cpu, LiteralsAreRowMajorWhateverTheLayout) {
-  auto layout = std::make_shared<hlo::Layout>();
-  layout->minor_to_major = {0, 1};
-  const Shape shape = Shape::array(ElementType::F32, {2, 3}).with_layout(layout);
-  Builder b;
-  b.add(Opcode::Copy, shape, {b.parameter(shape)});
-  const auto result = run(b.build(), {filled(shape, 1)});
+  const Literal x = filled(Shape::array(ElementType::F32, {2, 3}), 1);
+  const auto result = run(program(R"(HloModule layout, entry_computation_layout={(f32[2,3]{0,1})->f32[2,3]{0,1}}
+    ENTRY main {
+      x = f32[2,3]{0,1} parameter(0)
+      ROOT r = f32[2,3]{0,1} copy(x)
+    })"),
+                          {x});
   ASSERT_OK(result);
-  EXPECT_TRUE(*result->output == filled(shape, 1));
+  EXPECT_TRUE(*result->output == x);
 }
 
 TEST_P(Cpu, OptimizedProgramIsHlo) {
@@ -183,10 +226,7 @@ TEST_P(Cpu, StagesFollowThePipeline) {
 }
 
 TEST_P(Cpu, RejectionCarriesTheCompilersMessage) {
-  const Shape shape = Shape::array(ElementType::F32, {2});
-  Builder b;
-  b.add(Opcode::Add, Shape::array(ElementType::F32, {3}), {b.parameter(shape), b.parameter(shape)});
-  const auto result = pool().compile(target_, {.module = b.build()});
+  const auto result = pool().compile(target_, {.module = ill_formed()});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, ErrorKind::Rejected);
   EXPECT_THAT(result.error().message, HasSubstr("f32[3]"));
@@ -201,13 +241,17 @@ TEST_P(Cpu, DamagedModuleIsRejected) {
   }
 }
 
-TEST_P(Cpu, WrongArgumentsAreAnError) {
+TEST_P(Cpu, WrongArgumentsAreBadInput) {
   const Shape shape = Shape::array(ElementType::F32, {4});
-  EXPECT_FALSE(run(doubling(shape), {}));
-  EXPECT_FALSE(run(doubling(shape), {filled(shape, 1), filled(shape, 1)}));
-  EXPECT_FALSE(run(doubling(shape), {filled(Shape::array(ElementType::F32, {5}), 1)}));
-  EXPECT_FALSE(run(doubling(shape), {Literal(Shape::token())}));
-  ASSERT_OK(run(doubling(shape), {filled(shape, 1)}));
+  const Literal x = filled(shape, 1);
+  const Literal longer = filled(Shape::array(ElementType::F32, {5}), 1);
+  const Literal of_integers = filled(Shape::array(ElementType::S32, {4}), 1);
+  for (const std::vector<Literal>& arguments : {std::vector<Literal>{}, {x, x}, {longer}, {of_integers}}) {
+    const auto result = run(doubling(shape), arguments);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().kind, ErrorKind::BadInput);
+  }
+  EXPECT_EQ(run(doubling(shape), {Literal(Shape::token())}).error().kind, ErrorKind::Unsupported);
 }
 
 TEST_P(Cpu, OptionsReachTheCompiler) {

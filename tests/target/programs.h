@@ -4,83 +4,68 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
+#include <string_view>
 
-#include "hlo/module.h"
 #include "hlo/proto.h"
+#include "hlo/text.h"
 #include "target/target.h"
 
 namespace sapper::target {
 
 using hlo::ElementType;
 using hlo::Literal;
-using hlo::Opcode;
 using hlo::Shape;
 
-// Builds a module of one computation.
-class Builder {
- public:
-  hlo::InstructionIndex parameter(const Shape& shape) {
-    const hlo::InstructionIndex index = add(Opcode::Parameter, shape, {});
-    instructions().back().parameter_number = parameters_++;
-    return index;
-  }
-  hlo::InstructionIndex add(Opcode opcode, const Shape& shape, std::vector<hlo::InstructionIndex> operands) {
-    hlo::Instruction instruction;
-    instruction.opcode = opcode;
-    instruction.shape = shape;
-    instruction.operands = std::move(operands);
-    instruction.name = "i" + std::to_string(instructions().size());
-    instructions().push_back(std::move(instruction));
-    return static_cast<hlo::InstructionIndex>(instructions().size() - 1);
-  }
-  // Serialized HloModuleProto; the last instruction is the root.
-  std::string build() {
-    computation_.name = "main";
-    computation_.root = static_cast<hlo::InstructionIndex>(instructions().size() - 1);
-    hlo::Module module;
-    module.name = "test";
-    module.computations.push_back(computation_);
-    return hlo::to_proto(module);
-  }
-
- private:
-  std::vector<hlo::Instruction>& instructions() { return computation_.instructions; }
-  hlo::Computation computation_;
-  int parameters_ = 0;
-};
+// HLO text as a compiler takes it.
+inline std::string program(std::string_view text) {
+  const auto module = hlo::parse_text(text);
+  EXPECT_TRUE(module) << module.error().describe();
+  return module ? hlo::to_proto(*module) : std::string();
+}
 
 // x + x.
 inline std::string doubling(const Shape& shape) {
-  Builder b;
-  const auto x = b.parameter(shape);
-  b.add(Opcode::Add, shape, {x, x});
-  return b.build();
+  return program(fmt::format(R"(HloModule doubling
+    ENTRY main {{
+      x = {0} parameter(0)
+      ROOT r = {0} add(x, x)
+    }})",
+                             shape.to_text()));
 }
 
-// r = x - f32(f16(x)): zero where the compiler elides the rounding.
+// x - f32(f16(x)): zero where the compiler elides the rounding.
 inline std::string residual() {
-  const Shape wide = Shape::array(ElementType::F32, {1024});
-  Builder b;
-  const auto x = b.parameter(wide);
-  const auto narrow = b.add(Opcode::Convert, Shape::array(ElementType::F16, {1024}), {x});
-  const auto back = b.add(Opcode::Convert, wide, {narrow});
-  b.add(Opcode::Subtract, wide, {x, back});
-  return b.build();
+  return program(R"(HloModule residual
+    ENTRY main {
+      x = f32[1024] parameter(0)
+      narrow = f16[1024] convert(x)
+      wide = f32[1024] convert(narrow)
+      ROOT r = f32[1024] subtract(x, wide)
+    })");
 }
 
-// Takes every compiler a minute or more and makes it grow to 100 MB and more: a long chain whose links are used again
-// and again later on.
+// No compiler's shape inference agrees with it.
+inline std::string ill_formed() {
+  return program(R"(HloModule ill_formed
+    ENTRY main {
+      x = f32[2] parameter(0)
+      ROOT r = f32[3] add(x, x)
+    })");
+}
+
+// Takes every compiler a minute or more: a long chain whose links are used again and again later on.
 inline std::string slow_to_compile() {
   constexpr int length = 4000;
-  const Shape shape = Shape::array(ElementType::F32, {1000});
-  Builder b;
-  hlo::InstructionIndex x = b.parameter(shape);
-  for (int i = 0; i < length; ++i) {
-    const hlo::InstructionIndex earlier = x / 2;
-    x = b.add(i % 2 == 0 ? Opcode::Atan2 : Opcode::Power, shape, {x, earlier});
-  }
-  return b.build();
+  std::string text = "HloModule slow\nENTRY main {\n  x0 = f32[1000] parameter(0)\n";
+  for (int i = 1; i <= length; ++i)
+    text += fmt::format("  {}x{} = f32[1000] {}(x{}, x{})\n", i == length ? "ROOT " : "", i,
+                        i % 2 == 0 ? "atan2" : "power", i - 1, (i - 1) / 2);
+  return program(text + "}");
+}
+
+template <class T>
+testing::AssertionResult succeeded(const Result<T>& result) {
+  return result ? testing::AssertionSuccess() : testing::AssertionFailure() << result.error().describe();
 }
 
 inline Literal filled(const Shape& shape, double first) {
@@ -100,4 +85,4 @@ inline Literal filled(const Shape& shape, double first) {
 #define SKIP_WITHOUT_PLUGIN(target) \
   if (!plugin_present(target)) GTEST_SKIP() << "the plugin of " << (target).to_string() << " is not in the cache"
 
-#define ASSERT_OK(result) ASSERT_TRUE(result) << (result).error().describe()
+#define ASSERT_OK(result) ASSERT_TRUE(succeeded(result))
