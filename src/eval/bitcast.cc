@@ -118,12 +118,16 @@ bool same_tiling(const Physical& a, const Physical& b) {
                     b.sizes.end() - static_cast<int64_t>(rank));
 }
 
-// The row-major positions of the elements of `shape` in the order in which its layout lays them out.
-std::vector<int64_t> physical_order(const hlo::Shape& shape) {
+// The elements of `shape` in the order in which its layout lays them out.
+struct Placed {
+  uint64_t offset;   // in physical memory, padding counted; wraps for tiles of absurd size
+  int64_t position;  // in the row-major array
+};
+std::vector<Placed> physical_order(const hlo::Shape& shape) {
   const Physical layout = physical(shape);
   const View rows = View::of(shape.dimensions());
   const int64_t count = shape.element_count();
-  std::vector<std::pair<int64_t, int64_t>> placed;  // physical offset, row-major position
+  std::vector<Placed> placed;
   placed.reserve(static_cast<size_t>(count));
   std::vector<int64_t> index;
   std::vector<int64_t> sizes;
@@ -145,19 +149,17 @@ std::vector<int64_t> physical_order(const hlo::Shape& shape) {
         const int64_t size = tile.dimensions[i];
         index.push_back(index[first + i] % size);
         index[first + i] /= size;
-        sizes[first + i] = (sizes[first + i] + size - 1) / size;
+        sizes[first + i] = (sizes[first + i] - 1) / size + 1;
         sizes.push_back(size);
       }
     }
-    int64_t offset = 0;
-    for (size_t i = 0; i < index.size(); ++i) offset = offset * sizes[i] + index[i];
-    placed.emplace_back(offset, position);
+    uint64_t offset = 0;
+    for (size_t i = 0; i < index.size(); ++i)
+      offset = offset * static_cast<uint64_t>(sizes[i]) + static_cast<uint64_t>(index[i]);
+    placed.push_back({offset, position});
   }
-  std::sort(placed.begin(), placed.end());
-  std::vector<int64_t> order;
-  order.reserve(placed.size());
-  for (const auto& [offset, position] : placed) order.push_back(position);
-  return order;
+  std::sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) { return a.offset < b.offset; });
+  return placed;
 }
 
 // A smaller array in the place of a larger one, as the compiler writes it where only tile padding grows: the same
@@ -185,20 +187,28 @@ std::optional<View> leading_part(const hlo::Shape& operand, const hlo::Shape& re
 
 }  // namespace
 
-void copy_in_physical_order(const hlo::Shape& operand, const hlo::Shape& result, const std::byte* from, std::byte* to) {
-  const std::vector<int64_t> sources = physical_order(operand);
-  const std::vector<int64_t> targets = physical_order(result);
+bool copy_in_physical_order(const hlo::Shape& operand, const hlo::Shape& result, const std::byte* from, std::byte* to) {
+  const std::vector<Placed> sources = physical_order(operand);
+  const std::vector<Placed> targets = physical_order(result);
   const int64_t bytes = hlo::host_bytes(result.element_type());
-  for (size_t k = 0; k < sources.size(); ++k)
-    std::memcpy(to + targets[k] * bytes, from + sources[k] * bytes, static_cast<size_t>(bytes));
+  const bool by_offset = sources.size() != targets.size();
+  size_t source = 0;
+  for (const Placed& target : targets) {
+    while (by_offset && source < sources.size() && sources[source].offset < target.offset) ++source;
+    if (source == sources.size() || (by_offset && sources[source].offset != target.offset)) return false;
+    std::memcpy(to + target.position * bytes, from + sources[source].position * bytes, static_cast<size_t>(bytes));
+    ++source;
+  }
+  return true;
 }
 
 std::optional<Bitcast> make_bitcast(const hlo::Shape& operand, const hlo::Shape& result) {
   if (!operand.is_array() || !result.is_array() || !is_modelled(operand) || !is_modelled(result)) return std::nullopt;
   if (hlo::host_bytes(operand.element_type()) != hlo::host_bytes(result.element_type())) return std::nullopt;
   if (operand.element_count() != result.element_count()) {
-    const auto part = leading_part(operand, result);
-    return part ? std::optional(Bitcast{{*part}, {}, {}}) : std::nullopt;
+    if (const auto part = leading_part(operand, result)) return Bitcast{{*part}, {}, {}};
+    if (result.element_count() > operand.element_count()) return std::nullopt;
+    return Bitcast{{}, operand, result};
   }
   if (operand.element_count() <= 1) return Bitcast{};
   Physical from = physical(operand);

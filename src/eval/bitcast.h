@@ -28,7 +28,10 @@ struct Bitcast {
 // nullopt: a layout that is not modelled (combined tile dimensions, sparse), or element types of different sizes.
 [[nodiscard]] std::optional<Bitcast> make_bitcast(const hlo::Shape& operand, const hlo::Shape& result);
 
-// Copies a row-major array of `operand` to one of `result`, element k in physical order to element k in physical order.
-void copy_in_physical_order(const hlo::Shape& operand, const hlo::Shape& result, const std::byte* from, std::byte* to);
+// Copies a row-major array of `operand` to one of `result`, element k in physical order to element k in physical order;
+// to a result of fewer elements, from the same places in physical memory. False when the operand has nothing but
+// padding at one of them.
+[[nodiscard]] bool copy_in_physical_order(const hlo::Shape& operand, const hlo::Shape& result, const std::byte* from,
+                                          std::byte* to);
 
 }  // namespace sapper::eval

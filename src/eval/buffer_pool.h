@@ -18,7 +18,7 @@ class BufferPool {
  public:
   explicit BufferPool(int64_t limit_bytes) : limit_(limit_bytes) {}
 
-  // A buffer of at least `bytes`, or null when the live buffers would pass the limit.
+  // A buffer of at least `bytes`; null when the live buffers would pass the limit.
   [[nodiscard]] Buffer allocate(int64_t bytes);
   // Would `bytes` more pass the limit?
   [[nodiscard]] bool fits(int64_t bytes) const { return bytes <= limit_ - live_; }

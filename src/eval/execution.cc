@@ -144,13 +144,18 @@ Status Execution::check_time(const Instruction& instruction) const {
 
 // --- Memory.
 
+Status Execution::check_room(const Site& site, int64_t bytes) const {
+  if (pool_.fits(bytes)) return {};
+  const Instruction& instruction = site.instruction();
+  return sapper::fail(hlo::error_at(
+      ErrorKind::Resource, instruction,
+      fmt::format("needs {} bytes for {} {}, with {} bytes live and a limit of {}", bytes,
+                  hlo::to_string(instruction.opcode), instruction.name, pool_.live_bytes(), pool_.limit_bytes())));
+}
+
 Result<Buffer> Execution::allocate(const Site& site, int64_t bytes) {
-  Buffer buffer = pool_.allocate(bytes);
-  if (buffer) return buffer;
-  return sapper::fail(hlo::error_at(ErrorKind::Resource, site.instruction(),
-                                    fmt::format("needs {} bytes for {} {}, with {} bytes live and a limit of {}", bytes,
-                                                hlo::to_string(site.instruction().opcode), site.instruction().name,
-                                                pool_.live_bytes(), pool_.limit_bytes())));
+  SAPPER_CHECKED(check_room(site, bytes));
+  return pool_.allocate(bytes);
 }
 
 Result<std::byte*> Execution::allocate_output(const Site& site) {
@@ -272,7 +277,11 @@ Status Execution::run(const Site& site, const BitcastStep& work) {
   }
   SAPPER_TRY(Buffer result, allocate(site, shape.host_byte_size()));
   if (work.bitcast.operand) {
-    copy_in_physical_order(*work.bitcast.operand, *work.bitcast.result, site.data(0), result->data());
+    // Sorting by physical position takes 16 bytes an element on both sides.
+    constexpr int64_t bytes_per_element = 32;
+    SAPPER_CHECKED(check_room(site, site.operand(0).shape.element_count() * bytes_per_element));
+    if (!copy_in_physical_order(*work.bitcast.operand, *work.bitcast.result, site.data(0), result->data()))
+      return run(site, UnsupportedStep{});
   } else {
     materialize(work.bitcast.views[0], site.data(0), result->data(), element_bytes);
     if (work.bitcast.views.size() > 1) {
@@ -294,18 +303,17 @@ Status Execution::run(const Site& site, const ReduceStep& work) {
 
 Status Execution::run(const Site& site, const OpStep& work) {
   const Instruction& instruction = site.instruction();
-  const int64_t bytes = instruction.shape.host_byte_size();
-  if (!pool_.fits(bytes)) SAPPER_CHECKED(allocate(site, bytes).map([](const Buffer&) {}));
+  SAPPER_CHECKED(check_room(site, instruction.shape.host_byte_size()));
   const OpContext context{module_, *site.plan.computation, instruction, options_,
                           [this](hlo::ComputationIndex computation, std::span<const Literal> arguments) {
                             return call(computation, arguments);
                           }};
   SAPPER_TRY(Literal result, work.op(context, operand_literals(site)));
   if (!result.shape().same_ignoring_layout(instruction.shape)) {
-    return sapper::fail(hlo::error_at(
-        ErrorKind::Internal, instruction,
-        fmt::format("{} ({}) was evaluated to {}, but is {}", hlo::to_string(instruction.opcode), instruction.name,
-                    result.shape().to_text(false), instruction.shape.to_text(false))));
+    return sapper::fail(
+        hlo::error_at(ErrorKind::Internal, instruction,
+                      fmt::format("{} ({}) was evaluated to {}, but is {}", hlo::to_string(instruction.opcode),
+                                  instruction.name, result.shape().to_text(false), instruction.shape.to_text(false))));
   }
   set_outputs(site, std::move(result));
   return {};

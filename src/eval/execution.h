@@ -79,6 +79,7 @@ class Execution {
                                      const hlo::Shape& part) const;
 
   // Memory for an output of the step.
+  [[nodiscard]] Status check_room(const Site& site, int64_t bytes) const;
   [[nodiscard]] Result<Buffer> allocate(const Site& site, int64_t bytes);
   [[nodiscard]] Result<std::byte*> allocate_output(const Site& site);
   // Operand k itself when it dies here and nobody else has it, so that the result may be written over it; else null.

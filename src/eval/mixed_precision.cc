@@ -83,9 +83,10 @@ ElementType common_type(const Computation& computation, const Instruction& instr
   return hlo::bit_width(widest) < 32 ? ElementType::F32 : widest;
 }
 
-// Operations that compute in their operands' types, whatever float type the result is stated to have: the type that the
-// result has then, or Invalid where that is the stated one.
-ElementType computed_type(const Module& module, const Computation& computation, const Instruction& instruction) {
+// Operations that compute in their operands' types, whatever float types the result is stated to have: the shape that
+// the result has then; nullopt where that is the stated one.
+std::optional<hlo::Shape> computed_shape(const Module& module, const Computation& computation,
+                                         const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::Gather:
     case Opcode::Reduce:
@@ -93,32 +94,57 @@ ElementType computed_type(const Module& module, const Computation& computation, 
     case Opcode::Scatter:
     case Opcode::SelectAndScatter:
     case Opcode::Sort: break;
-    default: return ElementType::Invalid;
+    default: return std::nullopt;
   }
-  const ElementType stated = instruction.shape.element_type();
-  if (!hlo::is_float(stated)) return ElementType::Invalid;
   const Result<hlo::Shape> inferred = hlo::infer_shape(module, computation, instruction);
-  return inferred && inferred->element_type() != stated ? inferred->element_type() : ElementType::Invalid;
+  if (!inferred || inferred->same_ignoring_layout(instruction.shape.without_layout())) return std::nullopt;
+  return *inferred;
 }
 
 bool is_mixed(const Module& module, const Computation& computation) {
   return std::any_of(computation.instructions.begin(), computation.instructions.end(),
                      [&](const Instruction& instruction) {
                        return common_type(computation, instruction) != ElementType::Invalid ||
-                              computed_type(module, computation, instruction) != ElementType::Invalid;
+                              computed_shape(module, computation, instruction).has_value();
                      });
+}
+
+// `instruction` with a result of shape `computed`, and that converted to the shape that it states.
+InstructionIndex add_converted(hlo::Rewriter& rewriter, const Instruction& instruction, const hlo::Shape& computed) {
+  Instruction before = instruction;
+  before.shape = computed;
+  const InstructionIndex result = rewriter.copy(std::move(before), rewriter.moved_operands(instruction));
+  const auto convert = [&](const hlo::Shape& from, const hlo::Shape& to, InstructionIndex at) {
+    if (from.element_type() == to.element_type()) return at;
+    Instruction made;
+    made.opcode = Opcode::Convert;
+    made.name = instruction.name;
+    made.shape = to;
+    return rewriter.copy(std::move(made), {at});
+  };
+  if (!computed.is_tuple()) return convert(computed, instruction.shape, result);
+  std::vector<InstructionIndex> elements;
+  for (size_t k = 0; k < computed.elements().size(); ++k) {
+    Instruction element;
+    element.opcode = Opcode::GetTupleElement;
+    element.name = instruction.name;
+    element.shape = computed.elements()[k];
+    element.tuple_index = static_cast<int64_t>(k);
+    const InstructionIndex at = rewriter.copy(std::move(element), {result});
+    elements.push_back(convert(computed.elements()[k], instruction.shape.elements()[k], at));
+  }
+  Instruction tuple;
+  tuple.opcode = Opcode::Tuple;
+  tuple.name = instruction.name;
+  tuple.shape = instruction.shape;
+  return rewriter.copy(std::move(tuple), std::move(elements));
 }
 
 Computation convert_explicitly(const Module& module, const Computation& computation) {
   hlo::Rewriter rewriter(computation);
   return rewriter.run([&](const Instruction& instruction) {
-    if (const ElementType computed = computed_type(module, computation, instruction);
-        computed != ElementType::Invalid) {
-      Instruction before_convert = instruction;
-      before_convert.shape = instruction.shape.with_element_type(computed);
-      const InstructionIndex at = rewriter.copy(std::move(before_convert), rewriter.moved_operands(instruction));
-      return rewriter.add(Opcode::Convert, instruction, instruction.shape.element_type(), {at});
-    }
+    if (const auto computed = computed_shape(module, computation, instruction))
+      return add_converted(rewriter, instruction, *computed);
     const ElementType type = common_type(computation, instruction);
     if (type == ElementType::Invalid) return rewriter.copy(instruction, rewriter.moved_operands(instruction));
     const auto needs_convert = [&](ElementType other) { return hlo::is_float(other) && other != type; };

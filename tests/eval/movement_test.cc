@@ -100,6 +100,9 @@ const HloCase cases[] = {
     {"bitcast_out_of_padded_tiles",
      "a = s32[3,3]{1,0:T(2,2)} constant({{0, 1, 2}, {3, 4, 5}, {6, 7, 8}})\n ROOT r = s32[9]{0} bitcast(a)",
      "s32[9] {0, 1, 3, 4, 2, 5, 6, 7, 8}", ""},
+    {"bitcast_to_fewer_elements",
+     "a = s32[1,1,2,2]{3,1,2,0:T(2,2)} constant({{{{1, 2}, {3, 4}}}})\n ROOT r = s32[1,3]{1,0:T(2,2)} bitcast(a)",
+     "s32[1,3] {{1, 2, 3}}", ""},
     {"zero_elements",
      "a = f32[0,3] constant({})\n b = f32[0,3] add(a, a)\n t = f32[3,0] transpose(b), dimensions={1,0}\n z = f32[] "
      "constant(1)\n"
