@@ -6,6 +6,14 @@
 #include "target/target.h"
 
 namespace sapper::cli {
+namespace {
+
+std::string_view what_it_does(const target::Target& target) {
+  if (target::can_execute(target)) return "compiles and executes";
+  return target.platform == target::Platform::Tpu ? "compiles ahead of time" : "needs a device, and there is none";
+}
+
+}  // namespace
 
 void add_targets(CLI::App& app, int& exit_code) {
   auto* const command = app.add_subcommand("targets", "List the targets");
@@ -20,8 +28,7 @@ void add_targets(CLI::App& app, int& exit_code) {
             {"target", target.to_string()}, {"release", target.release}, {"executes", executes}};
         fmt::print("{}\n", row.dump());
       } else {
-        fmt::print("{:<12} release {:<8} {}\n", target.to_string(), target.release,
-                   executes ? "compiles and executes" : "compiles ahead of time");
+        fmt::print("{:<12} release {:<8} {}\n", target.to_string(), target.release, what_it_does(target));
       }
     }
     if (!*json) fmt::print("Any libtpu release works too: tpu:GENERATION@RELEASE, as in tpu:v5e@0.0.41\n");
