@@ -20,7 +20,7 @@ using hlo::Shape;
 inline std::string program(std::string_view text) {
   const auto module = hlo::parse_text(text);
   EXPECT_TRUE(module) << module.error().describe();
-  return module ? hlo::to_proto(*module) : std::string();
+  return module ? hlo::to_compilable_proto(*module) : std::string();
 }
 
 // x + x.
