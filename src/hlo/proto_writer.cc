@@ -187,7 +187,10 @@ class Writer {
       if (stated && in.literal && *stated == *in.literal) return;
     }
     message.clear_literal();
-    if (in.literal) to_proto(*in.literal, in.shape, message.mutable_literal());
+    if (!in.literal) return;
+    // The literal of a custom-call need not have the shape of its result.
+    const Shape& shape = in.shape.same_ignoring_layout(in.literal->shape()) ? in.shape : in.literal->shape();
+    to_proto(*in.literal, shape, message.mutable_literal());
   }
 
   const Module& module_;

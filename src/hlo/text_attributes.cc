@@ -10,6 +10,7 @@
 #include "hlo/text_fields.h"
 #include "hlo/text_literal.h"
 #include "hlo/text_metadata.h"
+#include "hlo/text_operand_config.h"
 #include "hlo/text_shape.h"
 #include "hlo/text_sharding.h"
 #include "hlo/text_string.h"
@@ -114,6 +115,9 @@ constexpr AttributeGrammar called_computations{.name = "called_computations",
                                                .has = has_called<0>,
                                                .write = write_called_list,
                                                .in_wire = false};
+// A custom-call that calls one computation may name it so; it is written as a list of one.
+constexpr AttributeGrammar only_called_computation{
+    .name = "to_apply", .read = read_called<0>, .has = [](Out) { return false; }, .in_wire = false};
 // A conditional on a flag names its two branches, one on an integer lists them.
 bool chooses_by_flag(Out out) {
   return out.instruction.called.size() == 2 && out.operand_shape(0).element_type() == ElementType::Pred;
@@ -295,9 +299,9 @@ constexpr AttributeGrammar domain{
             in.scan.expect('=', "after the name of a part of a domain");
             if (part == "kind" && in.scan.string("the kind of a domain") != "sharding")
               in.scan.fail("unknown kind of domain");
-            if (part == "entry")
-              *in.wire.mutable_domain_entry_sharding() = read_sharding(in.scan, in.instruction.shape);
-            if (part == "exit") *in.wire.mutable_domain_exit_sharding() = read_sharding(in.scan, in.instruction.shape);
+            // The wire names the two sides the other way round.
+            if (part == "entry") *in.wire.mutable_domain_exit_sharding() = read_sharding(in.scan, in.instruction.shape);
+            if (part == "exit") *in.wire.mutable_domain_entry_sharding() = read_sharding(in.scan, in.instruction.shape);
             in.scan.accept(',');
           }
           in.scan.expect('}', "to end a domain");
@@ -306,9 +310,9 @@ constexpr AttributeGrammar domain{
     .write =
         [](Out out) {
           out.out += "{kind=\"sharding\", entry=";
-          append_sharding(out.out, out.wire.domain_entry_sharding());
-          out.out += ", exit=";
           append_sharding(out.out, out.wire.domain_exit_sharding());
+          out.out += ", exit=";
+          append_sharding(out.out, out.wire.domain_entry_sharding());
           out.out += '}';
         },
     .depends_on_place = true};
@@ -321,6 +325,17 @@ constexpr AttributeGrammar result_accuracy{
           return accuracy.has_tolerance() || accuracy.mode() != proto::ResultAccuracy::DEFAULT;
         },
     .write = [](Out out) { append_result_accuracy(out.out, out.wire.result_accuracy()); }};
+constexpr AttributeGrammar sparsity_config{
+    .name = "sparsity_config",
+    .read = [](In in) { *in.wire.mutable_sparsity_config() = read_sparsity(in.scan); },
+    .has = [](Out out) { return out.wire.sparsity_config().has_lhs() || out.wire.sparsity_config().has_rhs(); },
+    .write = [](Out out) { append_sparsity(out.out, out.wire.sparsity_config()); }};
+constexpr AttributeGrammar block_scaling_config{
+    .name = "block_scaling_config",
+    .read = [](In in) { *in.wire.mutable_block_scaling_config() = read_block_scaling(in.scan); },
+    .has =
+        [](Out out) { return out.wire.block_scaling_config().has_lhs() || out.wire.block_scaling_config().has_rhs(); },
+    .write = [](Out out) { append_block_scaling(out.out, out.wire.block_scaling_config()); }};
 constexpr AttributeGrammar is_associative{
     .name = "is_associative",
     .read =
@@ -514,8 +529,9 @@ const std::unordered_map<Opcode, Uses>& uses_by_opcode() {
     const Uses permuting = {may(channel_id), must(source_target_pairs), may(permute_slice_sizes)};
     const Uses transferring = {may(channel_id), may(is_host_transfer)};
     const Uses normalizing = {must(epsilon), must(feature_index)};
-    const Uses dotting = {may(lhs_batch),       may(lhs_contracting),   may(rhs_batch),
-                          may(rhs_contracting), may(operand_precision), may(dot_algorithm)};
+    const Uses dotting = {may(lhs_batch),       may(lhs_contracting),     may(rhs_batch),
+                          may(rhs_contracting), may(operand_precision),   may(dot_algorithm),
+                          may(sparsity_config), may(block_scaling_config)};
     const Uses async = {may(async_execution_thread), may(calls)};
     return new std::unordered_map<Opcode, Uses>{
         {Opcode::Acos, accuracy},
@@ -560,13 +576,13 @@ const std::unordered_map<Opcode, Uses>& uses_by_opcode() {
         {Opcode::Conditional, {may(true_computation), may(false_computation), may(branch_computations)}},
         {Opcode::Convolution,
          {may(window), must(dim_labels), may(feature_group_count), may(batch_group_count), may(operand_precision),
-          may(convolution_kind)}},
+          may(convolution_kind), may(sparsity_config), may(block_scaling_config)}},
         {Opcode::CopyStart, {may(cross_program_prefetch_index)}},
         {Opcode::CustomCall,
          {may(window), may(dim_labels), may(feature_group_count), may(batch_group_count), may(operand_precision),
           may(padding_type), must(custom_call_target), may(operand_layout_constraints),
           may(custom_call_has_side_effect), may(literal), may(output_to_operand_aliasing), may(schedule),
-          may(api_version), may(called_computations), may(to_apply)}},
+          may(api_version), may(called_computations), may(only_called_computation)}},
         {Opcode::Domain, {must(domain)}},
         {Opcode::Dot, dotting},
         {Opcode::DynamicSlice, {must(dynamic_slice_sizes)}},
@@ -712,6 +728,7 @@ bool preset_attributes(const Computation& computation, const Instruction& instru
       wire.set_largest(true);
       wire.set_is_stable(true);
       return true;
+    case Opcode::Scan: wire.set_is_associative(proto::TRI_STATE_FALSE); return true;
     case Opcode::ReduceWindow:
     case Opcode::SelectAndScatter: wire.mutable_window(); return true;
     case Opcode::Cholesky: wire.mutable_cholesky_options(); return true;

@@ -7,6 +7,7 @@
 #include "hlo/text_shape.h"
 #include "hlo/text_string.h"
 #include "hlo/text_suggestion.h"
+#include "hlo/verifier.h"
 
 namespace sapper::hlo {
 namespace {
@@ -38,6 +39,14 @@ std::string preset_key(const Computation& computation, const Instruction& instru
   if (instruction.opcode == Opcode::Compare && !instruction.operands.empty())
     key += to_string(computation.instructions[instruction.operands[0]].shape.element_type());
   return key;
+}
+
+Shape with_default_layouts(const Shape& shape) {
+  if (shape.is_array()) return shape.with_layout(std::make_shared<Layout>(Layout::descending(shape.rank())));
+  if (!shape.is_tuple()) return shape;
+  std::vector<Shape> elements;
+  for (const Shape& element : shape.elements()) elements.push_back(with_default_layouts(element));
+  return Shape::tuple(std::move(elements));
 }
 
 }  // namespace
@@ -103,9 +112,8 @@ void ModuleReader::read_instruction() {
   const char* name_start = scan_.cursor();
   instruction.name = scan_.name("an instruction");
   scan_.expect('=', "after the name of an instruction");
-  if (!shape_starts(scan_)) scan_.expected("the shape of the instruction");
-  instruction.shape = read_shared_shape();
-  const InstructionIndex index = read_operation(std::move(instruction), name_start);
+  if (shape_starts(scan_)) instruction.shape = read_shared_shape();
+  const InstructionIndex index = read_operation(std::move(instruction), name_start, false);
   if (!is_root || scan_.failed()) return;
   Body& body = *bodies_.back();
   if (body.has_root) return scan_.fail_at(start, "a computation has only one ROOT");
@@ -113,7 +121,7 @@ void ModuleReader::read_instruction() {
   body.computation.root = index;
 }
 
-InstructionIndex ModuleReader::read_operation(Instruction instruction, const char* name_start) {
+InstructionIndex ModuleReader::read_operation(Instruction instruction, const char* name_start, bool nested) {
   const Scanner::Nesting nesting(scan_);
   const char* start = scan_.cursor();
   const StatedOpcode opcode = read_opcode();
@@ -122,6 +130,11 @@ InstructionIndex ModuleReader::read_operation(Instruction instruction, const cha
     scan_.expect('(', "before the number of a parameter");
     instruction.parameter_number = scan_.integer("the number of a parameter");
     if (instruction.parameter_number < 0) scan_.fail_at(start, "the number of a parameter cannot be negative");
+    Body& body = *bodies_.back();
+    if (instruction.parameter_number >= body.parameter_bound) {
+      body.parameter_bound = instruction.parameter_number + 1;
+      body.last_parameter = start;
+    }
     scan_.expect(')', "after the number of a parameter");
   } else if (instruction.opcode == Opcode::Constant) {
     scan_.expect('(', "before the value of a constant");
@@ -131,22 +144,36 @@ InstructionIndex ModuleReader::read_operation(Instruction instruction, const cha
     read_operands(instruction);
   }
   if (scan_.failed()) return 0;
-  if (name_start == nullptr) {
-    instruction.name = fmt::format("{}.anon", to_string(instruction.opcode));
-    if (!AttributeSet(instruction.opcode, {}).missing().empty() || opcode.wrapped)
-      scan_.fail_at(start, fmt::format("{} needs attributes, so it cannot be written inside the operands of another",
-                                       to_string(instruction.opcode)));
-  } else if (opcode.wrapped && opcode.opcode == Opcode::AsyncStart) {
-    read_wrapped_attributes(instruction, *opcode.wrapped);
+  if (name_start == nullptr) instruction.name = fmt::format("{}.anon", to_string(instruction.opcode));
+  if (!opcode.wrapped || opcode.opcode != Opcode::AsyncStart) {
+    read_attributes(instruction, nested);
+  } else if (nested) {
+    scan_.fail_at(start, "an async start cannot be inside the operands of another instruction");
   } else {
-    read_attributes(instruction);
+    read_wrapped_attributes(instruction, *opcode.wrapped);
   }
+  if (!instruction.shape.is_valid()) infer_shape(instruction, start);
   return add_instruction(std::move(instruction), name_start);
+}
+
+// The shape that the text leaves out, as XLA allows for most opcodes.
+void ModuleReader::infer_shape(Instruction& instruction, const char* start) {
+  if (scan_.failed()) return;
+  const bool calls_below = std::any_of(instruction.called.begin(), instruction.called.end(),
+                                       [](ComputationIndex called) { return called >= unset_call; });
+  const Result<Shape> shape = calls_below ? fail(ErrorKind::BadInput, "what it calls is further down")
+                                          : hlo::infer_shape(module_, computation(), instruction);
+  if (!shape) {
+    scan_.fail_at(
+        start, fmt::format("the shape of {} must be stated: {}", to_string(instruction.opcode), shape.error().message));
+  } else {
+    instruction.shape = with_default_layouts(*shape);
+  }
 }
 
 ModuleReader::StatedOpcode ModuleReader::read_opcode() {
   const char* start = scan_.cursor();
-  const std::string_view word = scan_.word("an opcode");
+  const std::string_view word = scan_.word("a shape or an opcode");
   if (const auto opcode = parse_opcode(word)) return {*opcode, std::nullopt};
   constexpr std::pair<std::string_view, Opcode> async_suffixes[] = {
       {"-start", Opcode::AsyncStart}, {"-update", Opcode::AsyncUpdate}, {"-done", Opcode::AsyncDone}};
@@ -155,7 +182,8 @@ ModuleReader::StatedOpcode ModuleReader::read_opcode() {
     const auto wrapped = parse_opcode(word.substr(0, word.size() - suffix.size()));
     if (wrapped && !has_own_async_form(*wrapped)) return {opcode, wrapped};
   }
-  scan_.fail_at(start, fmt::format("there is no opcode {}{}", word, suggested_opcode(word)));
+  scan_.fail_at(start, scan_.peek() == '[' ? fmt::format("there is no element type {}", word)
+                                           : fmt::format("there is no opcode {}{}", word, suggested_opcode(word)));
   return {};
 }
 
@@ -163,7 +191,7 @@ void ModuleReader::read_operands(Instruction& instruction) {
   scan_.list('(', ')', "around the operands", [&] { instruction.operands.push_back(read_operand()); });
 }
 
-// [shape] name, or an instruction without a name: shape opcode(operands).
+// [shape] name, or an instruction without a name: [shape] opcode(operands).
 InstructionIndex ModuleReader::read_operand() {
   const char* start = scan_.cursor();
   Shape stated;
@@ -172,29 +200,24 @@ InstructionIndex ModuleReader::read_operand() {
     const std::string_view word = scan_.peek_word();
     const bool is_nested = word.size() < scan_.remaining() && !word.empty() && word.data()[word.size()] == '(';
     if (is_nested) {
-      if (!stated.is_valid()) {
-        scan_.expected("an operand, or an instruction with its shape");
-        return 0;
-      }
       Instruction nested;
       nested.position = scan_.position();
       nested.shape = stated;
-      return read_operation(std::move(nested), nullptr);
+      return read_operation(std::move(nested), nullptr, true);
     }
+    if (makes_parameters_ && stated.is_valid() && word.empty()) return add_parameter(stated, "parameter", nullptr);
   }
   const char* name_start = scan_.cursor();
   const std::string_view name = scan_.name("an operand");
   const auto& names = bodies_.back()->names;
   const auto found = names.find(name);
-  if (found == names.end()) {
+  if (!found && makes_parameters_ && stated.is_valid()) return add_parameter(stated, name, name_start);
+  if (!found) {
     scan_.fail_at(name_start, fmt::format("no instruction {} is above this one in its computation{}", name,
-                                          suggestion(name, [&](auto consider) {
-                                            for (const auto& [known, index] : names) consider(known);
-                                          })));
+                                          suggestion(name, [&](auto consider) { names.for_each(consider); })));
     return 0;
   }
-  const InstructionIndex operand =
-      scan_.peek() == '#' ? read_element_suffixes(found->second, name_start) : found->second;
+  const InstructionIndex operand = scan_.peek() == '#' ? read_element_suffixes(*found, name_start) : *found;
   if (scan_.failed()) return 0;
   const Shape& shape = computation().instructions[operand].shape;
   if (stated.is_valid() && !compatible(stated, shape))
@@ -216,8 +239,8 @@ InstructionIndex ModuleReader::read_element_suffixes(InstructionIndex tuple, con
     const char* past = scan_.cursor();
     while (past > start && !is_word_part(past[-1])) --past;  // without the blanks that follow
     const std::string_view text(start, static_cast<size_t>(past - start));
-    if (const auto found = bodies_.back()->names.find(text); found != bodies_.back()->names.end()) {
-      tuple = found->second;
+    if (const auto found = bodies_.back()->names.find(text)) {
+      tuple = *found;
       continue;
     }
     Instruction get;
@@ -228,22 +251,34 @@ InstructionIndex ModuleReader::read_element_suffixes(InstructionIndex tuple, con
     get.operands = {tuple};
     get.tuple_index = element;
     tuple = add_instruction(std::move(get), nullptr);
-    bodies_.back()->names.try_emplace(text, tuple);
+    bodies_.back()->names.add(text, tuple);
   }
   return tuple;
 }
 
-void ModuleReader::read_attributes(Instruction& instruction) {
+// For an operand of an instruction that stands alone.
+InstructionIndex ModuleReader::add_parameter(const Shape& shape, std::string_view name, const char* name_start) {
+  Instruction parameter;
+  parameter.opcode = Opcode::Parameter;
+  parameter.name = name;
+  parameter.shape = shape;
+  parameter.position = scan_.position();
+  parameter.parameter_number = bodies_.back()->parameter_bound++;
+  return add_instruction(std::move(parameter), name_start);
+}
+
+void ModuleReader::read_attributes(Instruction& instruction, bool nested) {
   Attributes wire;
   bool in_wire = preset_attributes(computation(), instruction, wire);
   std::string key = preset_key(computation(), instruction);
   AttributeSet set(instruction.opcode, common_attributes());
   AttributeReader in{scan_, computation(), instruction, wire, *this};
   const char* start = scan_.cursor();
-  while (scan_.accept(',')) read_attribute(set, in, key, in_wire);
+  while (!nested && scan_.accept(',')) read_attribute(set, in, key, in_wire);
   if (scan_.failed()) return;
   if (const std::string_view missing = set.missing(); !missing.empty())
-    return scan_.fail_at(start, fmt::format("{} needs the attribute {}", to_string(instruction.opcode), missing));
+    return scan_.fail_at(start, fmt::format("{} needs the attribute {}{}", to_string(instruction.opcode), missing,
+                                            nested ? ", which it cannot have inside the operands of another" : ""));
   if (std::find(instruction.called.begin(), instruction.called.end(), unset_call) != instruction.called.end())
     return scan_.fail_at(start, fmt::format("{} needs more computations", to_string(instruction.opcode)));
   if (in_wire) instruction.shared_attributes = share_attributes(key, wire);
@@ -264,7 +299,9 @@ void ModuleReader::read_attribute(AttributeSet& set, AttributeReader& in, std::s
   if (!use->grammar->in_wire) return;
   in_wire = true;
   if (use->grammar->depends_on_place) key.clear();
-  if (!key.empty()) key.append(start, scan_.cursor());
+  if (key.empty()) return;
+  key.append(start, scan_.cursor());
+  while (key.back() <= ' ') key.pop_back();  // the blanks that follow
 }
 
 std::shared_ptr<const Attributes> ModuleReader::share_attributes(const std::string& key, Attributes& wire) {
@@ -285,13 +322,14 @@ void ModuleReader::read_wrapped_attributes(Instruction& start, Opcode wrapped) {
   wrapper.name = "async_wrapped";
   Instruction root;
   root.opcode = wrapped;
-  root.name = "async_op";
+  root.name = to_string(wrapped);
   root.shape = start.shape.elements()[1];
   root.position = start.position;
   for (const InstructionIndex operand : start.operands) {
     Instruction parameter;
     parameter.parameter_number = static_cast<int64_t>(root.operands.size());
-    parameter.name = fmt::format("async_param.{}", parameter.parameter_number);
+    parameter.name =
+        parameter.parameter_number == 0 ? "async_param" : fmt::format("async_param.{}", parameter.parameter_number);
     parameter.shape = computation().instructions[operand].shape;
     parameter.position = start.position;
     parameter.id = ++next_id_;
@@ -326,7 +364,7 @@ void ModuleReader::read_wrapped_attributes(Instruction& start, Opcode wrapped) {
   wrapper.execution_thread = start.attributes().async_execution_thread();
   wrapper.root = static_cast<InstructionIndex>(wrapper.instructions.size());
   wrapper.instructions.push_back(std::move(root));
-  start.called = {add_computation(std::move(wrapper), nullptr)};
+  start.called = {add_computation(std::move(wrapper), {}, nullptr)};
 }
 
 Shape ModuleReader::read_shared_shape() {
@@ -363,7 +401,7 @@ InstructionIndex ModuleReader::add_instruction(Instruction instruction, const ch
     body.unnamed.push_back(index);
   } else {
     const std::string_view name(name_start + (*name_start == '%' ? 1 : 0), instruction.name.size());
-    if (!body.names.try_emplace(name, index).second)
+    if (!body.names.add(name, index))
       scan_.fail_at(name_start, fmt::format("there is an instruction {} above already", name));
   }
   body.computation.instructions.push_back(std::move(instruction));
@@ -375,7 +413,7 @@ int64_t ModuleReader::read_instruction_id() {
   const std::string_view name = scan_.name("the name of an instruction");
   const auto found = bodies_.back()->names.find(name);
   if (scan_.failed()) return 0;
-  if (found != bodies_.back()->names.end()) return computation().instructions[found->second].id;
+  if (found) return computation().instructions[*found].id;
   scan_.fail_at(start, fmt::format("no instruction {} is above this one in its computation", name));
   return 0;
 }

@@ -255,7 +255,9 @@ void append_value(std::string& out, const Literal& literal, bool with_shapes) {
     return;
   }
   if (with_shapes) {
-    out += shape.to_text(false);
+    // Without a layout, `{` after the shape would start one.
+    out += shape.is_array() ? shape.with_layout(std::make_shared<Layout>(Layout::descending(shape.rank()))).to_text()
+                            : shape.to_text();
     out += ' ';
   }
   if (shape.is_array()) ArrayWriter(out, literal).write();

@@ -153,6 +153,8 @@ void append_float(std::string& out, ElementType type, uint64_t bits) {
   }
 }
 
+void append_real(std::string& out, float value) { append_float(out, ElementType::F32, std::bit_cast<uint32_t>(value)); }
+
 void append_real(std::string& out, double value) {
   append_float(out, ElementType::F64, std::bit_cast<uint64_t>(value));
 }

@@ -25,7 +25,8 @@ namespace sapper::hlo {
 
 // Appends the shortest text that reads back to `bits`. The sign of zero and the payload of a NaN are kept.
 void append_float(std::string& out, ElementType type, uint64_t bits);
-// The same for proto fields of type double and float.
+// The same for fields of the wire.
+void append_real(std::string& out, float value);
 void append_real(std::string& out, double value);
 
 }  // namespace sapper::hlo

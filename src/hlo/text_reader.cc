@@ -73,13 +73,46 @@ Result<Module> ModuleReader::read() {
   const bool has_header = scan_.accept_word("HloModule");
   if (has_header) read_header(scan_, module_);
   read_stack_frames(scan_, module_);
-  read_computations();
+  if (!has_header && stands_alone()) {
+    read_lone_instruction();
+  } else {
+    read_computations();
+  }
   name_unnamed_computations();
   if (!scan_.failed()) resolve_pending_calls();
   if (scan_.failed()) return sapper::fail(scan_.take_error());
   mark_fusions();
   if (!has_header) module_.name = "module_" + module_.entry_computation().name;
   return std::move(module_);
+}
+
+// Whether the text is one instruction rather than a module, such as a line of a dump.
+bool ModuleReader::stands_alone() const {
+  Scanner ahead = scan_;
+  if (ahead.peek() == '(' || ahead.accept_word("ROOT")) return true;
+  const std::string_view word = ahead.name("a name");
+  return ahead.peek() == '=' || (ahead.peek() == '[' && parse_element_type(word));
+}
+
+void ModuleReader::read_lone_instruction() {
+  makes_parameters_ = true;
+  Body body;
+  body.computation.name = "entry";
+  bodies_.push_back(&body);
+  if (shape_starts(scan_)) {
+    Instruction instruction;
+    instruction.position = scan_.position();
+    instruction.shape = read_shared_shape();
+    read_operation(std::move(instruction), nullptr, false);
+  } else {
+    read_instruction();
+  }
+  bodies_.pop_back();
+  if (!scan_.at_end()) scan_.expected("the end of the text after an instruction that stands alone");
+  if (scan_.failed()) return;
+  body.computation.root = static_cast<InstructionIndex>(body.computation.instructions.size() - 1);
+  name_unnamed(body);
+  module_.entry = add_computation(std::move(body.computation), {}, nullptr);
 }
 
 void ModuleReader::read_computations() {
@@ -133,23 +166,29 @@ ComputationIndex ModuleReader::read_body(std::string_view name, const char* wher
   scan_.expect('{', "to start the instructions of a computation");
   Body body;
   body.computation.name = name;
+  const size_t lines = scan_.lines_of_body();
+  body.computation.instructions.reserve(lines);
+  body.names.reserve(lines);
   bodies_.push_back(&body);
   while (!scan_.failed() && (scan_.peek() != '}' || body.computation.instructions.empty())) read_instruction();
   bodies_.pop_back();
   scan_.expect('}', "to end the instructions of a computation");
+  if (body.parameter_bound > static_cast<int64_t>(body.computation.instructions.size()))
+    scan_.fail_at(body.last_parameter, fmt::format("parameter {} in a computation of {} instructions",
+                                                   body.parameter_bound - 1, body.computation.instructions.size()));
   if (scan_.failed()) return 0;
   if (!body.has_root) body.computation.root = static_cast<InstructionIndex>(body.computation.instructions.size() - 1);
   name_unnamed(body);
-  return add_computation(std::move(body.computation), where);
+  return add_computation(std::move(body.computation), name, where);
 }
 
-// `where` is null for a computation that the text does not name.
-ComputationIndex ModuleReader::add_computation(Computation computation, const char* where) {
+// `name` is a view of the text, at `where`, which is null for a computation that the text does not name.
+ComputationIndex ModuleReader::add_computation(Computation computation, std::string_view name, const char* where) {
   const auto index = static_cast<ComputationIndex>(module_.computations.size());
   if (where == nullptr) {
     unnamed_computations_.push_back(index);
-  } else if (!computations_.try_emplace(computation.name, index).second) {
-    scan_.fail_at(where, fmt::format("there is a computation {} already", computation.name));
+  } else if (!computations_.add(name, index)) {
+    scan_.fail_at(where, fmt::format("there is a computation {} already", name));
   }
   module_.computations.push_back(std::move(computation));
   return index;
@@ -160,9 +199,8 @@ void ModuleReader::name_unnamed(Body& body) {
   for (const InstructionIndex index : body.unnamed) {
     Instruction& instruction = body.computation.instructions[index];
     const std::string stem = instruction.name;
-    // The names are views of the text; those made here are appended to the set as views of the instructions.
-    for (int i = 1; !body.names.try_emplace(instruction.name, index).second; ++i)
-      instruction.name = fmt::format("{}.{}", stem, i);
+    // The table keeps a view of the name, which stays where it is.
+    for (int i = 1; !body.names.add(instruction.name, index); ++i) instruction.name = fmt::format("{}.{}", stem, i);
   }
 }
 
@@ -175,8 +213,8 @@ void ModuleReader::read_called(Instruction& instruction, size_t slot) {
   const char* where = scan_.cursor();
   const std::string_view name = scan_.name("the name of a computation, or a computation in braces");
   if (scan_.failed()) return;
-  if (const auto found = computations_.find(std::string(name)); found != computations_.end()) {
-    instruction.called[slot] = found->second;
+  if (const auto found = computations_.find(name)) {
+    instruction.called[slot] = *found;
     return;
   }
   instruction.called[slot] = first_pending_call + static_cast<ComputationIndex>(pending_.size());
@@ -187,14 +225,13 @@ void ModuleReader::resolve_pending_calls() {
   if (pending_.empty()) return;
   std::vector<ComputationIndex> resolved(pending_.size());
   for (size_t i = 0; i < pending_.size(); ++i) {
-    const auto found = computations_.find(std::string(pending_[i].name));
-    if (found == computations_.end())
-      return scan_.fail_at(pending_[i].where, fmt::format("there is no computation {}{}", pending_[i].name,
-                                                          suggestion(pending_[i].name, [&](auto consider) {
-                                                            for (const auto& [name, index] : computations_)
-                                                              consider(name);
-                                                          })));
-    resolved[i] = found->second;
+    const auto found = computations_.find(pending_[i].name);
+    if (!found)
+      return scan_.fail_at(
+          pending_[i].where,
+          fmt::format("there is no computation {}{}", pending_[i].name,
+                      suggestion(pending_[i].name, [&](auto consider) { computations_.for_each(consider); })));
+    resolved[i] = *found;
   }
   for (Computation& computation : module_.computations)
     for (Instruction& instruction : computation.instructions)
@@ -222,9 +259,10 @@ void ModuleReader::order_computations() {
 
 void ModuleReader::name_unnamed_computations() {
   for (const ComputationIndex index : unnamed_computations_) {
-    std::string& name = module_.computations[index].name;
+    std::string& name = made_names_.emplace_back(module_.computations[index].name);
     const std::string stem = name;
-    for (int i = 1; !computations_.try_emplace(name, index).second; ++i) name = fmt::format("{}.{}", stem, i);
+    for (int i = 1; !computations_.add(name, index); ++i) name = fmt::format("{}.{}", stem, i);
+    module_.computations[index].name = name;
   }
 }
 

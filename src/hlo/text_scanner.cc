@@ -155,6 +155,16 @@ void Scanner::count_lines(const char* from, const char* to) {
   }
 }
 
+size_t Scanner::lines_of_body() {
+  constexpr size_t shortest_instruction = 16;
+  if (cursor_ < counted_) return 0;  // each byte is looked at once
+  const std::string_view rest(cursor_, remaining());
+  const std::string_view body = rest.substr(0, rest.find("\n}"));
+  counted_ = body.data() + body.size();
+  return std::min(static_cast<size_t>(std::count(body.begin(), body.end(), '\n')) + 1,
+                  body.size() / shortest_instruction);
+}
+
 bool Scanner::accept(std::string_view token) {
   if (remaining() < token.size() || std::memcmp(cursor_, token.data(), token.size()) != 0) return false;
   skip_to(cursor_ + token.size());

@@ -29,6 +29,9 @@ class Scanner {
   [[nodiscard]] char peek() const { return cursor_ < end_ ? *cursor_ : '\0'; }
   // The byte after the current one.
   [[nodiscard]] char peek_second() const { return end_ - cursor_ > 1 ? cursor_[1] : '\0'; }
+  // How many instructions follow in a computation that has one a line: a guess, to reserve memory; never more than the
+  // text has room for.
+  [[nodiscard]] size_t lines_of_body();
   [[nodiscard]] size_t remaining() const { return static_cast<size_t>(end_ - cursor_); }
   [[nodiscard]] SourcePosition position() const;
 
@@ -105,6 +108,7 @@ class Scanner {
   const char* line_begin_;  // of the line that holds the cursor
   int32_t line_ = 1;
   int depth_ = 0;
+  const char* counted_ = nullptr;  // lines_of_body() has looked at the text up to here
   std::optional<Error> error_;
 };
 

@@ -110,6 +110,10 @@ std::shared_ptr<const Layout> read_layout(Scanner& scan, size_t rank) {
     scan.fail_at(start, fmt::format("the layout names {} dimensions, but the shape has {}",
                                     layout->minor_to_major.size(), rank));
   }
+  std::vector<int64_t> sorted = layout->minor_to_major;
+  std::sort(sorted.begin(), sorted.end());
+  for (size_t i = 0; i < sorted.size(); ++i)
+    if (sorted[i] != static_cast<int64_t>(i)) scan.fail_at(start, "a layout must name each dimension once");
   return layout;
 }
 
@@ -131,8 +135,9 @@ Shape read_array(Scanner& scan, ElementType type) {
   if (dimensions.size() > max_rank) scan.fail(fmt::format("a shape cannot have more than {} dimensions", max_rank));
   // `{` may also open the body of a computation: then it is followed by a name.
   const char after_brace = scan.peek() == '{' ? scan.peek_second() : '\0';
-  std::shared_ptr<const Layout> layout;
-  if (after_brace == ':' || (after_brace >= '0' && after_brace <= '9')) layout = read_layout(scan, dimensions.size());
+  const bool has_layout = after_brace == ':' || (after_brace >= '0' && after_brace <= '9');
+  auto layout = has_layout ? read_layout(scan, dimensions.size())
+                           : std::make_shared<const Layout>(Layout::descending(dimensions.size()));
   if (scan.failed()) return {};
   return Shape::array(type, std::move(dimensions), std::move(dynamic), std::move(layout));
 }

@@ -9,7 +9,7 @@ namespace sapper::hlo {
 // Whether a shape starts at the cursor, as far as its first tokens tell.
 [[nodiscard]] bool shape_starts(const Scanner& scan);
 
-// An invalid shape after a failure.
+// A layout that is not stated is the default one, descending, as in XLA. An invalid shape after a failure.
 [[nodiscard]] Shape read_shape(Scanner& scan);
 
 // A shape in the form of the wire; opaque[] when it is malformed.

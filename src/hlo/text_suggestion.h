@@ -14,7 +14,7 @@ namespace sapper::hlo {
 // none is near.
 template <class Candidates>
 std::string suggestion(std::string_view word, Candidates candidates) {
-  size_t best = 1 + word.size() / 3;
+  size_t best = (word.size() + 1) / 3;
   std::string_view nearest;
   candidates([&](std::string_view name) {
     const size_t distance = edit_distance(word, name, best);

@@ -86,6 +86,16 @@ void append_labels(std::string& out, char batch, int64_t batch_dimension, char f
 
 }  // namespace
 
+std::vector<int64_t> read_sizes(Scanner& scan, std::string_view what) {
+  const char* start = scan.cursor();
+  std::vector<int64_t> sizes;
+  for (const auto& group : read_groups(scan, what)) {
+    if (group.size() != 1) scan.fail_at(start, fmt::format("expected {}", what));
+    sizes.push_back(group[0]);
+  }
+  return sizes;
+}
+
 proto::Window read_window(Scanner& scan) {
   // The properties that a window writes, each at most once, as 2x2 or (pad) 0_1x0_1.
   enum Property { Size, Stride, Pad, LhsDilate, RhsDilate, RhsReversal, Count };

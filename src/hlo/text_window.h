@@ -3,11 +3,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "hlo/hlo.pb.h"
 #include "hlo/text_scanner.h"
 
 namespace sapper::hlo {
+
+// Numbers joined by x: 3, 3x3.
+[[nodiscard]] std::vector<int64_t> read_sizes(Scanner& scan, std::string_view what);
 
 [[nodiscard]] proto::Window read_window(Scanner& scan);
 void append_window(std::string& out, const proto::Window& window);

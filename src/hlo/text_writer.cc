@@ -1,45 +1,16 @@
 // The writer of modules: header, computations, instructions. Names that text cannot say, or that are not unique where
 // they must be, are changed as XLA does when it loads such a module.
 #include <tsl/robin_map.h>
-#include <tsl/robin_set.h>
 
 #include "hlo/text.h"
 #include "hlo/text_attributes.h"
 #include "hlo/text_header.h"
 #include "hlo/text_literal.h"
+#include "hlo/text_names.h"
 #include "hlo/text_string.h"
 
 namespace sapper::hlo {
 namespace {
-
-// The names in one scope as they are written: words, each once.
-class ScopeNames {
- public:
-  template <class Named>
-  explicit ScopeNames(const std::vector<Named>& named) {
-    names_.reserve(named.size());
-    tsl::robin_set<std::string_view> taken(named.size());
-    std::vector<size_t> changed;
-    for (size_t i = 0; i < named.size(); ++i) {
-      names_.push_back(named[i].name);
-      if (!is_word(names_.back()) || !taken.insert(names_.back()).second) changed.push_back(i);
-    }
-    made_.reserve(changed.size());
-    for (const size_t i : changed) {
-      const std::string stem = word_from(names_[i]);
-      std::string name = stem;
-      for (int suffix = 1; taken.contains(name); ++suffix) name = fmt::format("{}.{}", stem, suffix);
-      made_.push_back(std::move(name));
-      names_[i] = made_.back();
-      taken.insert(names_[i]);
-    }
-  }
-  [[nodiscard]] std::string_view operator[](size_t i) const { return names_[i]; }
-
- private:
-  std::vector<std::string_view> names_;
-  std::vector<std::string> made_;
-};
 
 class Writer : private NameSource {
  public:
@@ -48,7 +19,7 @@ class Writer : private NameSource {
 
   std::string write_module() && {
     append_header(out_, module_, options_);
-    append_stack_frames(out_, module_);
+    if (options_.metadata) append_stack_frames(out_, module_);
     for (ComputationIndex i = 0; i < module_.computations.size(); ++i) {
       out_ += '\n';
       write_computation(i);
@@ -175,9 +146,9 @@ class Writer : private NameSource {
   const Module& module_;
   const PrintOptions& options_;
   std::string out_;
-  ScopeNames computation_names_;
+  TextNames computation_names_;
   const Computation* computation_ = nullptr;  // the one being written, and the names in it
-  std::optional<ScopeNames> names_;
+  std::optional<TextNames> names_;
   mutable tsl::robin_map<int64_t, InstructionIndex> by_id_;  // of that computation, filled when first needed
 };
 
