@@ -25,6 +25,28 @@ std::string suggested_opcode(std::string_view word) {
   });
 }
 
+// Whether the operands and attributes of an instruction leave its shape open.
+bool leaves_shape_open(Opcode opcode) {
+  constexpr Opcode opcodes[] = {Opcode::AsyncDone,
+                                Opcode::AsyncStart,
+                                Opcode::AsyncUpdate,
+                                Opcode::Bitcast,
+                                Opcode::BitcastConvert,
+                                Opcode::Constant,
+                                Opcode::Convert,
+                                Opcode::CustomCall,
+                                Opcode::DynamicReshape,
+                                Opcode::Infeed,
+                                Opcode::Iota,
+                                Opcode::Parameter,
+                                Opcode::Recv,
+                                Opcode::Reshape,
+                                Opcode::Rng,
+                                Opcode::RngBitGenerator,
+                                Opcode::RngGetAndUpdateState};
+  return std::find(std::begin(opcodes), std::end(opcodes), opcode) != std::end(opcodes);
+}
+
 // Equal types and dimensions, whatever the layouts and which dimensions are dynamic.
 bool compatible(const Shape& a, const Shape& b) {
   if (a == b) return true;
@@ -137,6 +159,7 @@ InstructionIndex ModuleReader::read_operation(Instruction instruction, const cha
     }
     scan_.expect(')', "after the number of a parameter");
   } else if (instruction.opcode == Opcode::Constant) {
+    if (!instruction.shape.is_valid()) infer_shape(instruction, start);  // fails
     scan_.expect('(', "before the value of a constant");
     instruction.literal = read_literal(scan_, instruction.shape);
     scan_.expect(')', "after the value of a constant");
@@ -159,16 +182,15 @@ InstructionIndex ModuleReader::read_operation(Instruction instruction, const cha
 // The shape that the text leaves out, as XLA allows for most opcodes.
 void ModuleReader::infer_shape(Instruction& instruction, const char* start) {
   if (scan_.failed()) return;
+  const std::string_view opcode = to_string(instruction.opcode);
   const bool calls_below = std::any_of(instruction.called.begin(), instruction.called.end(),
                                        [](ComputationIndex called) { return called >= unset_call; });
-  const Result<Shape> shape = calls_below ? fail(ErrorKind::BadInput, "what it calls is further down")
-                                          : hlo::infer_shape(module_, computation(), instruction);
-  if (!shape) {
-    scan_.fail_at(
-        start, fmt::format("the shape of {} must be stated: {}", to_string(instruction.opcode), shape.error().message));
-  } else {
-    instruction.shape = with_default_layouts(*shape);
-  }
+  if (leaves_shape_open(instruction.opcode) || calls_below)
+    return scan_.fail_at(start, fmt::format("the shape of {} must be stated{}", opcode,
+                                            calls_below ? ": the computation that it calls is further down" : ""));
+  const Result<Shape> shape = hlo::infer_shape(module_, computation(), instruction);
+  if (!shape) return scan_.fail_at(start, fmt::format("cannot infer the shape: {}", shape.error().message));
+  instruction.shape = with_default_layouts(*shape);
 }
 
 ModuleReader::StatedOpcode ModuleReader::read_opcode() {

@@ -370,7 +370,10 @@ INSTANTIATE_TEST_SUITE_P(All, TextError, ::testing::ValuesIn(std::vector<BadCase
   {"BadMetadata", "e { x = f32[] parameter(0), metadata={op=\"x\"} }", 1, 39, "unknown field 'op' of metadata"},
   {"AsyncShape", "e { x = f32[2] parameter(0)\n y = f32[2] slice-start(x), slice={[0:1]} }", 2, 27, "the shape of an async start must be ((operands), result, state...)"},
   {"NestedNeedsAttributes", "e { x = f32[2] parameter(0)\n y = f32[1] negate(f32[1] slice(x)) }", 2, 35, "slice needs the attribute slice, which it cannot have inside the operands of another"},
-  {"ShapeNotInferred", "e { x = f32[2] parameter(0)\n y = reshape(x) }", 2, 6, "the shape of reshape must be stated: reshape: stated shape invalid[], expected an array of f32"},
+  {"ShapeNotInferred", "e { x = f32[2] parameter(0)\n y = reshape(x) }", 2, 6, "the shape of reshape must be stated"},
+  {"ConstantWithoutShape", "e { x = constant(1) }", 1, 9, "the shape of constant must be stated"},
+  {"ShapeOfCallBelow", "e { x = call(), to_apply=f }\nf { y = f32[] constant(1) }", 1, 9, "the shape of call must be stated: the computation that it calls is further down"},
+  {"ShapesThatDoNotFit", "e { x = f32[2] parameter(0)\n y = f32[3] parameter(1)\n z = add(x, y) }", 3, 6, "cannot infer the shape: add: operand shapes f32[2] and f32[3] differ"},
   {"LoneWithMore", "x = f32[] constant(1)\ny = f32[] constant(1)", 2, 1, "expected the end of the text after an instruction that stands alone, found 'y'"},
   {"LoneWithoutShape", "x = f32[] negate(y)", 1, 18, "no instruction y is above this one in its computation"},
 }), [](const auto& tested) { return tested.param.name; });
