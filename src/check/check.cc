@@ -25,19 +25,6 @@ class Clock {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-int severity(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::Mismatch:
-    case Verdict::Crash: return 4;
-    case Verdict::Timeout:
-    case Verdict::Rejected:
-    case Verdict::Undetermined: return 3;
-    case Verdict::Policy: return 1;
-    case Verdict::Agree: return 0;
-  }
-  return 3;
-}
-
 Verdict verdict_of(const Error& error) {
   switch (error.kind) {
     case ErrorKind::Rejected: return Verdict::Rejected;

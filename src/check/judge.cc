@@ -49,16 +49,6 @@ bool has_default_precision_products(const Module& module) {
   return found;
 }
 
-// How bad a verdict is for the whole: one mismatch decides, then doubt, then policy.
-int severity(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::Mismatch: return 3;
-    case Verdict::Undetermined: return 2;
-    case Verdict::Policy: return 1;
-    default: return 0;
-  }
-}
-
 }  // namespace
 
 Judge::Judge(const Module& module, const std::vector<Literal>& arguments, eval::Options evaluation,

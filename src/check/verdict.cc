@@ -15,6 +15,19 @@ std::string_view to_string(Verdict verdict) {
   return "undetermined";
 }
 
+int severity(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Mismatch:
+    case Verdict::Crash: return 4;
+    case Verdict::Timeout:
+    case Verdict::Rejected:
+    case Verdict::Undetermined: return 3;
+    case Verdict::Policy: return 1;
+    case Verdict::Agree: return 0;
+  }
+  return 3;
+}
+
 int exit_code(Verdict verdict) {
   switch (verdict) {
     case Verdict::Agree:

@@ -17,6 +17,10 @@ enum class Verdict {
 
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 
+// How bad a verdict is for the whole of several: the larger decides. A mismatch or crash before doubt, doubt before
+// policy.
+[[nodiscard]] int severity(Verdict verdict);
+
 // 0 agree and policy, 1 mismatch (and policy under strict), crash; 3 undetermined, rejected, timeout. (2 is bad usage
 // or input.)
 [[nodiscard]] int exit_code(Verdict verdict);
