@@ -1,0 +1,186 @@
+// Machine: one TPU core that runs the code of one kernel: registers, memory spaces, queues between units, sync flags,
+// DMA. It knows what is undefined, and says what the program does that no correct program does (Finding).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "llo/generation.h"
+#include "llo/memory.h"
+#include "llo/step.h"
+#include "llo/vreg.h"
+
+namespace sapper::llo {
+
+// What no correct kernel does.
+enum class FindingKind : uint8_t {
+  UndefinedOutput,   // a byte of the result depends on undefined data
+  UndefinedControl,  // an address, a size, a branch or a guard does
+  OutOfBounds,       // an access outside of the piece of memory it was made for
+  Misaligned,
+  Race,            // memory that a DMA in flight reads or writes is touched before its wait; two writers
+  Deadlock,        // a wait that nothing will ever fulfil
+  UnbalancedSync,  // a sync flag is not zero at the end, a DMA is not waited for
+  EmptyQueue,      // a pop of a queue with nothing in it; results left in one
+  Halt,            // the kernel's own check failed
+};
+[[nodiscard]] const char* to_string(FindingKind kind);
+
+struct Finding {
+  FindingKind kind = FindingKind::Halt;
+  std::string message;
+  InstructionIndex instruction = UINT32_MAX;
+};
+
+struct MachineOptions {
+  Generation generation;
+  uint64_t step_limit = 0;             // steps in all above this are a Resource error; 0: no limit
+  double time_limit_seconds = 0;       // 0: no limit
+  bool flush_subnormals = true;        // of f32 arithmetic on the vector unit: the hardware has no subnormals
+  bool round_matmul_operands = false;  // vmatmul.f32 rounds its operands to bf16 first
+  // EUP results are correctly rounded; not zero: moved by up to their documented error, chosen from this seed.
+  uint64_t perturb_transcendentals = 0;
+  // Called after each step that took effect. Slow.
+  std::function<void(const Step&, const class Machine&)> observer;
+};
+
+// The queues between the units that finish later and the instructions that take their results.
+enum class QueueKind : uint8_t { Permute, CrossLaneReduce, Transpose, Transcendental, MatrixResult, Scalar };
+
+// A value on its way through a queue.
+struct Queued {
+  Vreg value;
+  std::optional<Vreg> undefined;  // nullopt: all defined
+  Slot token = kNoSlot;           // of the instruction that pushed it
+};
+
+// State of its own that a unit keeps between instructions (matrix units, transposes): opcodes_*.cc define it.
+struct UnitState {
+  virtual ~UnitState() = default;
+};
+
+class Machine {
+ public:
+  explicit Machine(MachineOptions options);
+
+  // Makes room for `code`'s registers, fills its constants, and gives every allocation of its program (and of
+  // `declarations`, an SSA form of the same kernel, where the program declares none) its place.
+  [[nodiscard]] Status load(const Code& code, const Program* declarations = nullptr);
+  // The place of an inlined_call_operand that the kernel reads at its start; to be set after load.
+  // In the space's address unit, or a scalar's bits.
+  void bind_operand(int index, uint32_t value) { bound_operands_[index] = value; }
+  [[nodiscard]] std::optional<uint32_t> bound_operand(int index) const;
+
+  // Runs from the first step to the end. Errors: Resource (limits), Unsupported (an opcode's case that is not
+  // modelled); a finding that makes it pointless to go on (out of bounds, deadlock) ends the run without an error.
+  [[nodiscard]] Status run();
+
+  [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
+  [[nodiscard]] uint64_t steps_run() const { return steps_run_; }
+  [[nodiscard]] const MachineOptions& options() const { return options_; }
+  [[nodiscard]] const Code& code() const { return *code_; }
+  [[nodiscard]] const Instruction& instruction(const Step& step) const;
+
+  // --- for the meanings of opcodes ---
+  [[nodiscard]] uint32_t scalar(Slot slot) const { return scalars_[slot]; }
+  [[nodiscard]] uint32_t scalar_undefined(Slot slot) const { return scalars_undefined_[slot]; }  // bits
+  void set_scalar(Slot slot, uint32_t value, uint32_t undefined = 0);
+  [[nodiscard]] bool predicate(Slot slot) const { return predicates_[slot] != 0; }
+  [[nodiscard]] bool predicate_undefined(Slot slot) const { return predicates_undefined_[slot] != 0; }
+  void set_predicate(Slot slot, bool value, bool undefined = false);
+  [[nodiscard]] const Vreg& vector(Slot slot) const { return vectors_[slot]; }
+  // The undefined bits; null: all defined.
+  [[nodiscard]] const Vreg* vector_undefined(Slot slot) const {
+    return vectors_clean_[slot] != 0 ? nullptr : &vectors_undefined_[slot];
+  }
+  // To be written in full; all defined until set_vector_undefined says otherwise.
+  [[nodiscard]] Vreg& write_vector(Slot slot) {
+    vectors_clean_[slot] = 1;
+    return vectors_[slot];
+  }
+  // `bits` undefined from here on (all zero: all defined).
+  void set_vector_undefined(Slot slot, const Vreg& bits);
+
+  [[nodiscard]] Memory& memory(Space space) { return memories_[static_cast<size_t>(space)]; }
+  [[nodiscard]] const Memory& memory(Space space) const { return memories_[static_cast<size_t>(space)]; }
+  [[nodiscard]] std::deque<Queued>& queue(QueueKind kind, uint32_t unit) { return queues_[{kind, unit}]; }
+  template <class State>
+  [[nodiscard]] State& unit(uint32_t number);
+
+  // What Lanewise and Movement do, for actions that are that in a part of their cases.
+  void compute_lanewise(const Step& step, const Lanewise& lanewise);
+  void apply_movement(const Step& step, MoveFunction move);
+
+  // A scalar that decides where something goes: reports it where it is undefined.
+  [[nodiscard]] uint32_t decisive(const Step& step, Slot slot, const char* what);
+
+  void report(const Step& step, FindingKind kind, std::string message);
+  // Ends the run after this step: nothing sensible can follow.
+  void stop() { stopped_ = true; }
+  void fail_with(Error error);
+
+  // --- memory traffic, checked: bounds, DMA in flight. False: reported, and the run stops.
+  [[nodiscard]] bool may_read(const Step& step, Space space, uint64_t word, uint64_t count);
+  [[nodiscard]] bool may_write(const Step& step, Space space, uint64_t word, uint64_t count);
+
+  // --- DMA in flight: [first, first + length) + k * stride for k < count, in words of a space.
+  struct Stretch {
+    Space space = Space::Vmem;
+    uint64_t first = 0;
+    uint64_t length = 0;
+    uint64_t stride = 0;
+    uint64_t count = 1;
+  };
+  struct Flight {
+    std::vector<Stretch> source;
+    std::vector<Stretch> destination;
+    uint32_t flag = 0;      // sync flag that counts its granules
+    uint64_t granules = 0;  // not yet waited for
+    InstructionIndex instruction = UINT32_MAX;
+  };
+  [[nodiscard]] std::vector<Flight>& flights() { return flights_; }
+
+  // --- sync flags
+  [[nodiscard]] int64_t& sync_flag(uint32_t address) { return sync_flags_[address]; }
+  [[nodiscard]] const std::map<uint32_t, int64_t>& sync_flags() const { return sync_flags_; }
+
+ private:
+  void step(const Step& step);
+  [[nodiscard]] bool in_flight(const Step& step, Space space, uint64_t word, uint64_t count, bool writing);
+
+  MachineOptions options_;
+  const Code* code_ = nullptr;
+  std::vector<uint32_t> scalars_, scalars_undefined_;
+  std::vector<uint8_t> predicates_, predicates_undefined_;
+  std::vector<Vreg> vectors_, vectors_undefined_;
+  std::vector<uint8_t> vectors_clean_;
+  std::vector<Memory> memories_;
+  std::map<std::pair<QueueKind, uint32_t>, std::deque<Queued>> queues_;
+  std::map<std::pair<const void*, uint32_t>, std::unique_ptr<UnitState>> units_;
+  std::map<uint32_t, int64_t> sync_flags_;
+  std::map<int, uint32_t> bound_operands_;
+  std::vector<Flight> flights_;
+  std::vector<Finding> findings_;
+  std::optional<Error> error_;
+  uint64_t steps_run_ = 0;
+  uint32_t next_ = 0;
+  bool stopped_ = false;
+};
+
+template <class State>
+State& Machine::unit(uint32_t number) {
+  static const char kind = 0;  // its address names the type
+  auto& place = units_[{&kind, number}];
+  if (!place) place = std::make_unique<State>();
+  return static_cast<State&>(*place);
+}
+
+}  // namespace sapper::llo

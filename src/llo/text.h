@@ -1,0 +1,16 @@
+// Reads the text dumps of LLO, every form of them (docs/llo.md has the grammar).
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "llo/program.h"
+
+namespace sapper::llo {
+
+// Errors: BadInput with file and line: malformed or cut off text. Opcodes are not looked at. Linear in the text.
+// `file` is the name for messages. The form is found from the text; FinalBundles only by the name of the stage
+// ("final_bundles", or a pass after "post-delay-converter"), which `stage` gives.
+[[nodiscard]] Result<Program> parse_program(std::string text, const std::string& file, const std::string& stage);
+
+}  // namespace sapper::llo
