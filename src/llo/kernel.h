@@ -1,0 +1,32 @@
+// Runs one kernel on values: lays its operands out in memory, runs its code, reads its results back.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hlo/literal.h"
+#include "hlo/shape.h"
+#include "llo/machine.h"
+#include "llo/program.h"
+
+namespace sapper::llo {
+
+struct KernelRun {
+  hlo::Literal output;            // of the shape asked for
+  std::vector<Finding> findings;  // in the order they were seen
+  uint64_t steps = 0;
+  uint64_t vector_steps = 0;  // of them on vector registers
+};
+
+// Runs `program` as the kernel of an HLO instruction: `operands` are its operands' values with their shapes (layouts
+// and memory spaces as the optimized module states them), `result` its shape. `declarations` is an SSA form of the same
+// kernel (the `original` stage), needed where the program does not declare its allocations itself. A result that shares
+// the buffer of an operand (may-alias) starts as that operand's bytes.
+// Errors: Unsupported (an opcode, a layout), BadInput (the dump and the shapes do not fit), Resource (limits).
+[[nodiscard]] Result<KernelRun> run_kernel(const Program& program, const Program* declarations,
+                                           std::span<const hlo::Literal> operands,
+                                           std::span<const hlo::Shape> operand_shapes, const hlo::Shape& result,
+                                           const MachineOptions& options);
+
+}  // namespace sapper::llo
