@@ -147,6 +147,26 @@ uint64_t overflow_bits(const FloatFormat& format) {
   return 0;
 }
 
+constexpr int double_mantissa_bits = 52;
+constexpr int double_bias = 1023;
+
+// Drops the lowest bits, rounding to nearest, ties to even.
+uint64_t round_off(uint64_t value, int dropped) {
+  const uint64_t below_half = ones(dropped - 1);
+  const uint64_t odd = (value >> dropped) & 1;
+  return (value + below_half + odd) >> dropped;
+}
+
+// f8e8m0 of a finite value above zero: the power of two next to it; a tie goes to the even exponent field.
+uint64_t encode_power(const FloatFormat& format, double value) {
+  const int exponent = std::max(std::ilogb(value), -format.bias);
+  const auto field = static_cast<uint64_t>(exponent + format.bias);
+  const double significand = std::ldexp(value, -exponent);
+  const bool up = significand > 1.5 || (significand == 1.5 && (field & 1) != 0);
+  const uint64_t power = field + (up ? 1 : 0);
+  return power > largest_finite(format) ? overflow_bits(format) : power;
+}
+
 }  // namespace
 
 double decode_float(const FloatFormat& format, uint64_t bits) {
@@ -165,14 +185,15 @@ double decode_float(const FloatFormat& format, uint64_t bits) {
     return magnitude == ones(format.exponent_bits) ? nan : std::ldexp(1.0, exponent - format.bias);
   if (exponent == 0)
     return with_sign(std::ldexp(static_cast<double>(mantissa), 1 - format.bias - format.mantissa_bits), negative);
-  const auto significand = static_cast<double>(mantissa + (uint64_t{1} << format.mantissa_bits));
-  return with_sign(std::ldexp(significand, exponent - format.bias - format.mantissa_bits), negative);
+  const auto double_exponent = static_cast<uint64_t>(exponent - format.bias + double_bias);
+  return std::bit_cast<double>((uint64_t{negative} << 63) | (double_exponent << double_mantissa_bits) |
+                               (mantissa << (double_mantissa_bits - format.mantissa_bits)));
 }
 
 uint64_t encode_float(const FloatFormat& format, double value) {
   const auto source = std::bit_cast<uint64_t>(value);
   const bool negative = (source >> 63) != 0;
-  if (format.mantissa_bits == 52) return source;
+  if (format.mantissa_bits == double_mantissa_bits) return source;
   if (std::isnan(value)) return nan_bits(format, negative);
   const uint64_t sign = format.has_sign && negative ? uint64_t{1} << (format.exponent_bits + format.mantissa_bits) : 0;
   if (std::isinf(value)) {
@@ -180,29 +201,22 @@ uint64_t encode_float(const FloatFormat& format, double value) {
     return format.specials == Specials::E8M0 ? nan_bits(format, false) : overflow_bits(format) | sign;
   }
   if (format.specials == Specials::E8M0 && (negative || value == 0)) return value == 0 ? 0 : nan_bits(format, false);
-  const double magnitude = std::fabs(value);
+  const uint64_t magnitude = source & ones(63);
   if (magnitude == 0) return format.specials == Specials::FNUZ ? 0 : sign;
+  if (format.specials == Specials::E8M0) return encode_power(format, std::fabs(value));
 
-  // Scale so that one unit in the last place of the result is 1, round there (the default rounding mode is ties to
-  // even), and read the integer off.
-  int exponent = std::ilogb(magnitude);
-  const int lowest = format.specials == Specials::E8M0 ? -format.bias : 1 - format.bias;
-  if (exponent < lowest) exponent = lowest;
-  const double scaled = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
-  const auto rounded = static_cast<uint64_t>(scaled);
-  const uint64_t hidden = uint64_t{1} << format.mantissa_bits;
-  if (format.specials == Specials::E8M0) {
-    // A tie goes to the even exponent field, the only bits there are.
-    const auto field = static_cast<uint64_t>(exponent + format.bias);
-    const double significand = std::ldexp(magnitude, -exponent);
-    const bool up = significand > 1.5 || (significand == 1.5 && (field & 1) != 0);
-    const uint64_t power = field + (up ? 1 : 0);
-    return power > largest_finite(format) ? overflow_bits(format) : power;
+  // The field of the exponent lies above the mantissa, so that a carry out of rounding is right there too. Below the
+  // smallest normal value units in the last place stay the same.
+  const int dropped = double_mantissa_bits - format.mantissa_bits;
+  const int exponent = static_cast<int>(magnitude >> double_mantissa_bits) - double_bias;
+  const int lowest = 1 - format.bias;
+  uint64_t bits = 0;
+  if (exponent >= lowest) {
+    bits = round_off(magnitude, dropped) - (static_cast<uint64_t>(double_bias - format.bias) << format.mantissa_bits);
+  } else if (lowest - exponent <= format.mantissa_bits + 1) {
+    const uint64_t significand = (magnitude & ones(double_mantissa_bits)) | (uint64_t{1} << double_mantissa_bits);
+    bits = round_off(significand, dropped + lowest - exponent);
   }
-  // A carry out of the mantissa moves into the exponent field by plain addition.
-  const uint64_t bits =
-      rounded < hidden ? rounded
-                       : (static_cast<uint64_t>(exponent + format.bias) << format.mantissa_bits) + (rounded - hidden);
   if (bits > largest_finite(format)) {
     return format.specials == Specials::FNUZ ? overflow_bits(format) : overflow_bits(format) | sign;
   }

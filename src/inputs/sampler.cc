@@ -35,9 +35,10 @@ struct Domain {
 
 // A float of either sign: five binades around 2^exponent, uniform within each.
 double draw_real(uint64_t bits, int exponent) {
-  const int binade = static_cast<int>((bits >> 53) % 5) - 3 + exponent;
-  const double significand = 1 + static_cast<double>(bits & ((uint64_t{1} << 52) - 1)) * 0x1p-52;
-  return std::ldexp((bits >> 63) != 0 ? -significand : significand, binade);
+  constexpr uint64_t sign = uint64_t{1} << 63;
+  constexpr uint64_t mantissa = (uint64_t{1} << 52) - 1;
+  const auto binade = static_cast<int64_t>((bits >> 53) % 5) - 3 + exponent;
+  return std::bit_cast<double>((bits & (sign | mantissa)) | (static_cast<uint64_t>(binade + 1023) << 52));
 }
 
 int64_t draw_integer(uint64_t bits, const Domain& domain) {
