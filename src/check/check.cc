@@ -34,7 +34,14 @@ Verdict verdict_of(const Error& error) {
   }
 }
 
-// One module on one target over its input sets.
+// One input set with its judge.
+struct Run {
+  const InputSet& set;
+  Judge judge;
+  Status prepared;  // why the reference could not be evaluated
+};
+
+// One module on one target over its input sets: compiled once, and once more with dumps when passes are to be walked.
 class Check {
  public:
   Check(target::CompilerPool& pool, const CheckOptions& options, Report& report)
@@ -45,14 +52,21 @@ class Check {
     report_.module = module_.name;
     SAPPER_CHECKED(in_file(hlo::verify(module_), report_.path));
     report_.fingerprint = hlo::fingerprint(module_).to_hex();
-    SAPPER_TRY(const std::vector<InputSet> sets,
+    SAPPER_TRY(sets_,
                inputs_for(module_, inputs_path(options_.inputs, report_.path), options_.input_set, options_.seed));
+    SAPPER_CHECKED(prepare());
     serialized_ = hlo::to_compilable_proto(module_);
+    std::vector<std::vector<Literal>> executions;
+    for (const Run& run : runs_)
+      if (executes() && run.prepared) executions.push_back(run.set.arguments);
+    SAPPER_TRY(compiled_, compile(options_.all_stages, std::move(executions)));
     report_.verdict = Verdict::Agree;
-    for (const InputSet& set : sets) {
+    size_t execution = 0;
+    for (Run& run : runs_) {
+      const Literal* const output = run.prepared && executes() ? &compiled_.outputs[execution++] : nullptr;
       Report one;
-      SAPPER_CHECKED(run_set(set, one));
-      if (&set == &sets.front() || severity(one.verdict) > severity(report_.verdict)) adopt(one, set.label);
+      SAPPER_CHECKED(judge_run(run, output, one));
+      if (&run == &runs_.front() || severity(one.verdict) > severity(report_.verdict)) adopt(one, run.set.label);
     }
     return {};
   }
@@ -68,38 +82,46 @@ class Check {
     report_.notes = std::move(one.notes);
   }
 
-  Result<target::CompileResult> compile(bool dump_passes, const std::vector<Literal>* arguments) {
+  [[nodiscard]] bool executes() const { return target::can_execute(options_.target); }
+
+  // Evaluates the reference on each input set.
+  Status prepare() {
+    const Policy policy{.strict = options_.strict,
+                        .bfloat16_products = options_.target.platform == target::Platform::Tpu,
+                        .fast_min_max = options_.target.platform == target::Platform::Cpu && has_fast_min_max()};
+    for (const InputSet& set : sets_) {
+      Run run{set, Judge(module_, set.arguments, options_.evaluation, options_.tolerance, policy), {}};
+      run.prepared = in_file(run.judge.prepare(), report_.path);
+      if (!run.prepared && run.prepared.error().kind == ErrorKind::BadInput) return run.prepared;
+      runs_.push_back(std::move(run));
+    }
+    return {};
+  }
+
+  // Executes too, on each of the argument sets.
+  Result<target::CompileResult> compile(bool dump_passes, std::vector<std::vector<Literal>> argument_sets) {
     target::CompileRequest request;
     request.module = serialized_;
     request.configuration = options_.configuration;
     request.dump_passes = dump_passes;
-    if (arguments != nullptr) request.arguments = *arguments;
+    request.argument_sets = std::move(argument_sets);
     const Clock clock;
     auto result = pool_.compile(options_.target, request);
     report_.compiler_seconds += clock.seconds();
     return result;
   }
 
-  Status run_set(const InputSet& set, Report& one) {
-    const bool executes = target::can_execute(options_.target);
-    const Policy policy{.strict = options_.strict,
-                        .bfloat16_products = options_.target.platform == target::Platform::Tpu,
-                        .fast_min_max = options_.target.platform == target::Platform::Cpu && has_fast_min_max()};
-    Judge judge(module_, set.arguments, options_.evaluation, options_.tolerance, policy);
-    const Status prepared = in_file(judge.prepare(), report_.path);
-    if (!prepared && prepared.error().kind == ErrorKind::BadInput) return prepared;
-
-    SAPPER_TRY(const target::CompileResult compiled, compile(options_.all_stages, executes ? &set.arguments : nullptr));
-    if (!prepared) {
+  Status judge_run(Run& run, const Literal* output, Report& one) {
+    if (!run.prepared) {
       one.verdict = Verdict::Undetermined;
-      one.reason = prepared.error().describe();
+      one.reason = run.prepared.error().describe();
       return {};
     }
-    const bool device_agrees = !compiled.output || judge_device(judge, *compiled.output, one).verdict == Verdict::Agree;
-    const target::HloStage optimized{-1, "", "optimized", compiled.optimized};
-    const bool optimized_agrees = judge_optimized(judge, optimized, one);
+    const bool device_agrees = output == nullptr || judge_device(run.judge, *output, one).verdict == Verdict::Agree;
+    const target::HloStage optimized{-1, "", "optimized", compiled_.optimized};
+    const bool optimized_agrees = judge_optimized(run.judge, optimized, one);
     if (device_agrees && optimized_agrees && !options_.all_stages) return {};
-    return walk(set, judge, compiled, optimized, one);
+    return walk(run.judge, output, one);
   }
 
   // On unless the configuration says otherwise.
@@ -142,26 +164,41 @@ class Check {
   }
 
   // Something differs (or everything is wanted): walk the passes, then the optimized program, then the device.
-  Status walk(const InputSet& set, Judge& judge, const target::CompileResult& compiled,
-              const target::HloStage& optimized, Report& one) {
-    std::vector<target::HloStage> stages = compiled.stages;
-    std::optional<Literal> output = compiled.output;
-    target::HloStage last = optimized;
-    if (!options_.all_stages) {
-      SAPPER_TRY(target::CompileResult again, compile(true, compiled.output ? &set.arguments : nullptr));
-      stages = std::move(again.stages);
-      last.module = again.optimized;
-      output = std::move(again.output);
+  Status walk(Judge& judge, const Literal* output, Report& one) {
+    if (const Status dumped = dump_stages(); !dumped) {
+      leave_unexplained(dumped.error(), one);
+      return {};
     }
-    last.index = static_cast<int>(stages.size());
-    stages.push_back(std::move(last));
-    Walk walk = walk_stages(judge, stages, options_.strict, options_.all_stages);
+    Walk walk = walk_stages(judge, stages_, options_.strict, options_.all_stages);
     one.verdict = walk.verdict;
     one.reason = walk.reason;
     one.guilty = walk.guilty;
     one.outputs = outputs_of(walk);
     one.stages = std::move(walk.stages);
-    if (output && !one.guilty) judge_native(judge, *output, static_cast<int>(stages.size()), one);
+    if (output != nullptr && !one.guilty) judge_native(judge, *output, static_cast<int>(stages_.size()), one);
+    return {};
+  }
+
+  // The passes cannot be had, which would have said whether policy allows what differs.
+  void leave_unexplained(const Error& error, Report& one) const {
+    const std::string why = fmt::format("the passes cannot be walked: {}", error.describe());
+    if (one.verdict == Verdict::Mismatch && !options_.strict) {
+      one.verdict = Verdict::Undetermined;
+      one.reason = fmt::format("results differ, and policy might allow it; {}", why);
+    } else {
+      one.notes.push_back(why);
+    }
+  }
+
+  // Every pass's program, then the optimized one.
+  Status dump_stages() {
+    if (!stages_.empty()) return {};
+    stages_ = std::move(compiled_.stages);
+    if (!options_.all_stages) {
+      SAPPER_TRY(target::CompileResult dumped, compile(true, {}));
+      stages_ = std::move(dumped.stages);
+    }
+    stages_.push_back({static_cast<int>(stages_.size()), "", "optimized", compiled_.optimized});
     return {};
   }
 
@@ -206,6 +243,10 @@ class Check {
   Report& report_;
   Module module_;
   std::string serialized_;
+  std::vector<InputSet> sets_;
+  std::vector<Run> runs_;  // of the input sets, in their order
+  target::CompileResult compiled_;
+  std::vector<target::HloStage> stages_;  // of the walk
 };
 
 std::string shell_quoted(const std::string& word) {

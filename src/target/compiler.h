@@ -4,7 +4,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -30,9 +29,10 @@ struct Configuration {
 struct CompileRequest {
   std::string module;  // serialized HloModuleProto
   Configuration configuration;
-  bool dump_passes = false;                            // also return the HLO after each pass
-  bool run_backend_only = false;                       // the module is already optimized
-  std::optional<std::vector<hlo::Literal>> arguments;  // also execute (targets with a device)
+  bool dump_passes = false;       // also return the HLO after each pass
+  bool run_backend_only = false;  // the module is already optimized
+  // Also execute, once on each of these (targets with a device).
+  std::vector<std::vector<hlo::Literal>> argument_sets;
 };
 
 // The HLO of one computation module at one point of the pipeline, in pipeline order.
@@ -44,9 +44,9 @@ struct HloStage {
 };
 
 struct CompileResult {
-  std::string optimized;               // serialized HloModuleProtoWithConfig
-  std::vector<HloStage> stages;        // when dump_passes
-  std::optional<hlo::Literal> output;  // when executed
+  std::string optimized;              // serialized HloModuleProtoWithConfig
+  std::vector<HloStage> stages;       // when dump_passes
+  std::vector<hlo::Literal> outputs;  // of each argument set
   double compile_seconds = 0;
   double execute_seconds = 0;
   std::string log;  // what the compiler printed

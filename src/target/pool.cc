@@ -65,6 +65,24 @@ Result<std::vector<hlo::Literal>> flat_arguments(const std::vector<hlo::Literal>
   return arguments;
 }
 
+// What each of the executions computed.
+Result<std::vector<hlo::Literal>> results_of(WorkerAnswer answer, size_t executions) {
+  std::vector<hlo::Literal> results;
+  const size_t each = executions == 0 ? 0 : answer.outputs.size() / executions;
+  for (size_t i = 0; i < executions; ++i) {
+    const auto first = answer.outputs.begin() + static_cast<std::ptrdiff_t>(i * each);
+    if (answer.reply.tuple_result()) {
+      const auto end = first + static_cast<std::ptrdiff_t>(each);
+      results.push_back(hlo::Literal::tuple(std::vector(std::make_move_iterator(first), std::make_move_iterator(end))));
+    } else if (each == 1) {
+      results.push_back(std::move(*first));
+    } else {
+      return fail(ErrorKind::Internal, "the compiled program gave {} outputs, not one", each);
+    }
+  }
+  return results;
+}
+
 // What a compiler says of options, with what to write instead.
 Error explain_option(Error error) {
   if (error.message.find("While setting option") != std::string::npos) {
@@ -167,11 +185,12 @@ Result<CompileResult> CompilerPool::compile(const Target& target, const CompileR
   message.mutable_options()->mutable_executable_build_options()->set_run_backend_only(request.run_backend_only);
   message.set_module_size(request.module.size());
   std::vector<hlo::Literal> arguments;
-  if (request.arguments) {
-    message.set_execute(true);
-    SAPPER_TRY(arguments, flat_arguments(*request.arguments));
-    for (const hlo::Literal& argument : arguments) *message.add_arguments() = describe(argument);
+  message.set_executions(static_cast<int>(request.argument_sets.size()));
+  for (const std::vector<hlo::Literal>& set : request.argument_sets) {
+    SAPPER_TRY(const std::vector<hlo::Literal> leaves, flat_arguments(set));
+    arguments.insert(arguments.end(), leaves.begin(), leaves.end());
   }
+  for (const hlo::Literal& argument : arguments) *message.add_arguments() = describe(argument);
   if (request.module.size() > INT32_MAX)
     return fail(ErrorKind::Resource, "the module takes {} MiB; XLA reads no more than 2 GiB",
                 request.module.size() >> 20);
@@ -185,7 +204,7 @@ Result<CompileResult> CompilerPool::compile(const Target& target, const CompileR
   }
 
   const Key key{target, request.configuration.init_flags,
-                request.arguments.has_value() && target.platform == Platform::Tpu};
+                !request.argument_sets.empty() && target.platform == Platform::Tpu};
   SAPPER_TRY(std::unique_ptr<WorkerProcess> worker, state_->acquire(key));
   Result<WorkerAnswer> answer = worker->ask(message, request.module, arguments, limits);
   CompileResult result;
@@ -199,13 +218,7 @@ Result<CompileResult> CompilerPool::compile(const Target& target, const CompileR
   if (folder) {
     SAPPER_TRY(result.stages, read_stages(folder->path()));
   }
-  if (!request.arguments) return result;
-  if (answer->reply.tuple_result())
-    result.output = hlo::Literal::tuple(std::move(answer->outputs));
-  else if (answer->outputs.size() == 1)
-    result.output = std::move(answer->outputs[0]);
-  else
-    return fail(ErrorKind::Internal, "the compiled program gave {} outputs, not one", answer->outputs.size());
+  SAPPER_TRY(result.outputs, results_of(*std::move(answer), request.argument_sets.size()));
   return result;
 }
 

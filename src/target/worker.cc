@@ -4,8 +4,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -106,15 +108,20 @@ Result<Outcome> compile(const Compiler& compiler, const proto::CompileOptionsPro
   return Outcome{std::move(executable), std::move(optimized), {}};
 }
 
+// `arguments` are those of all executions, one after another.
 Result<Outcome> compile_and_execute(const Compiler& compiler, proto::CompileOptionsProto options,
-                                    std::string_view module, std::span<const hlo::Literal> arguments,
+                                    std::string_view module, std::span<const hlo::Literal> arguments, size_t executions,
                                     proto::WorkerReply* reply) {
   SAPPER_TRY(const Signature signature, read_signature(module));
-  SAPPER_CHECKED(check_arguments(signature, arguments));
+  const size_t each = arguments.size() / executions;
+  for (size_t i = 0; i < executions; ++i) SAPPER_CHECKED(check_arguments(signature, arguments.subspan(i * each, each)));
   options.set_parameter_is_tupled_arguments(signature.tupled_parameters);
   SAPPER_TRY(Outcome outcome, compile(compiler, options, module, reply));
   const Clock::time_point start = Clock::now();
-  SAPPER_TRY(outcome.outputs, compiler.device.execute(outcome.executable, arguments));
+  for (size_t i = 0; i < executions; ++i) {
+    SAPPER_TRY(auto outputs, compiler.device.execute(outcome.executable, arguments.subspan(i * each, each)));
+    std::ranges::move(outputs, std::back_inserter(outcome.outputs));
+  }
   reply->set_execute_seconds(seconds_since(start));
   reply->set_tuple_result(signature.tuple_result);
   return outcome;
@@ -128,9 +135,10 @@ Status serve_next(const Connection& connection, const Compiler& compiler, Watch&
   SAPPER_TRY(const auto arguments, connection.receive_arrays(request.arguments()));
   watch.set_dump_folder(request.dump_folder());
   proto::WorkerReply reply;
-  const Result<Outcome> outcome = request.execute()
-                                      ? compile_and_execute(compiler, request.options(), module, arguments, &reply)
-                                      : compile(compiler, request.options(), module, &reply);
+  const auto executions = static_cast<size_t>(request.executions());
+  const Result<Outcome> outcome =
+      executions > 0 ? compile_and_execute(compiler, request.options(), module, arguments, executions, &reply)
+                     : compile(compiler, request.options(), module, &reply);
   watch.set_dump_folder({});
   if (!outcome) {
     set_failure(outcome.error(), reply.mutable_failure());

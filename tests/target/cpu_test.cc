@@ -19,7 +19,7 @@ class Cpu : public testing::TestWithParam<const char*> {
   void SetUp() override { SKIP_WITHOUT_PLUGIN(target_); }
   // Compiles and runs.
   Result<CompileResult> run(std::string module, std::vector<Literal> arguments) {
-    return pool().compile(target_, {.module = std::move(module), .arguments = std::move(arguments)});
+    return pool().compile(target_, {.module = std::move(module), .argument_sets = {std::move(arguments)}});
   }
   Target target_ = parse_target(GetParam()).value();
 };
@@ -69,9 +69,9 @@ TEST_P(Cpu, RunsEveryElementType) {
       program(fmt::format("HloModule types\nENTRY main {{\n{}  ROOT r = ({}) tuple({})\n}}", lines, shapes, results)),
       arguments);
   ASSERT_OK(result);
-  ASSERT_EQ(result->output->elements().size(), expected.size());
+  ASSERT_EQ(result->outputs[0].elements().size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i)
-    EXPECT_TRUE(result->output->elements()[i] == expected[i]) << expected[i].shape().to_text();
+    EXPECT_TRUE(result->outputs[0].elements()[i] == expected[i]) << expected[i].shape().to_text();
 }
 
 TEST_P(Cpu, RunsPredicates) {
@@ -82,8 +82,8 @@ TEST_P(Cpu, RunsPredicates) {
     })"),
                           {filled(Shape::array(ElementType::Pred, {3}), 0)});
   ASSERT_OK(result);
-  EXPECT_EQ(result->output->integer_at(0), 1);
-  EXPECT_EQ(result->output->integer_at(1), 0);
+  EXPECT_EQ(result->outputs[0].integer_at(0), 1);
+  EXPECT_EQ(result->outputs[0].integer_at(1), 0);
 }
 
 TEST_P(Cpu, TuplesComeBackAsTuples) {
@@ -97,7 +97,7 @@ TEST_P(Cpu, TuplesComeBackAsTuples) {
     })"),
                           {a, b});
   ASSERT_OK(result);
-  EXPECT_TRUE(*result->output == Literal::tuple({b, a}));
+  EXPECT_TRUE(result->outputs[0] == Literal::tuple({b, a}));
 }
 
 TEST_P(Cpu, TuplesOfOneAndNoneAreTuples) {
@@ -105,10 +105,10 @@ TEST_P(Cpu, TuplesOfOneAndNoneAreTuples) {
   const auto one =
       run(program("HloModule one\nENTRY main {\n a = f32[2] parameter(0)\n ROOT r = (f32[2]) tuple(a)\n}"), {a});
   ASSERT_OK(one);
-  EXPECT_TRUE(*one->output == Literal::tuple({a}));
+  EXPECT_TRUE(one->outputs[0] == Literal::tuple({a}));
   const auto none = run(program("HloModule none\nENTRY main {\n ROOT r = () tuple()\n}"), {});
   ASSERT_OK(none);
-  EXPECT_TRUE(*none->output == Literal::tuple({}));
+  EXPECT_TRUE(none->outputs[0] == Literal::tuple({}));
 }
 
 TEST_P(Cpu, ATupleAsTheOnlyParameter) {
@@ -116,7 +116,7 @@ TEST_P(Cpu, ATupleAsTheOnlyParameter) {
       Literal::tuple({filled(Shape::array(ElementType::F32, {2}), 1), filled(Shape::array(ElementType::S32, {3}), 7)});
   const auto result = run(program("HloModule same\nENTRY main {\n ROOT x = (f32[2], s32[3]) parameter(0)\n}"), {x});
   ASSERT_OK(result);
-  EXPECT_TRUE(*result->output == x);
+  EXPECT_TRUE(result->outputs[0] == x);
 }
 
 TEST_P(Cpu, WhatPluginsDoNotPassIsUnsupported) {
@@ -154,7 +154,7 @@ TEST_P(Cpu, EmptyArraysAndTokens) {
     })"),
                           {empty});
   ASSERT_OK(result);
-  EXPECT_TRUE(*result->output == Literal::tuple({empty, Literal(Shape::token())}));
+  EXPECT_TRUE(result->outputs[0] == Literal::tuple({empty, Literal(Shape::token())}));
 }
 
 TEST_P(Cpu, DonatedArgumentsAreCopies) {
@@ -166,8 +166,20 @@ TEST_P(Cpu, DonatedArgumentsAreCopies) {
     })"),
                           {x});
   ASSERT_OK(result);
-  EXPECT_EQ(result->output->real_at(63), 128);
+  EXPECT_EQ(result->outputs[0].real_at(63), 128);
   EXPECT_EQ(x.real_at(63), 64);
+}
+
+TEST_P(Cpu, ExecutesOnEachArgumentSet) {
+  const Shape shape = Shape::array(ElementType::F32, {4});
+  const auto result =
+      pool().compile(target_, {.module = doubling(shape), .argument_sets = {{filled(shape, 1)}, {filled(shape, 3)}}});
+  ASSERT_OK(result);
+  ASSERT_EQ(result->outputs.size(), 2);
+  const auto alone = run(doubling(shape), {filled(shape, 3)});
+  ASSERT_OK(alone);
+  EXPECT_FALSE(result->outputs[0] == result->outputs[1]);
+  EXPECT_TRUE(result->outputs[1] == alone->outputs[0]);
 }
 
 TEST_P(Cpu, LiteralsAreRowMajorWhateverTheLayout) {
@@ -179,7 +191,7 @@ TEST_P(Cpu, LiteralsAreRowMajorWhateverTheLayout) {
     })"),
                           {x});
   ASSERT_OK(result);
-  EXPECT_TRUE(*result->output == x);
+  EXPECT_TRUE(result->outputs[0] == x);
 }
 
 TEST_P(Cpu, OptimizedProgramIsHlo) {
@@ -198,10 +210,10 @@ TEST_P(Cpu, OptimizedProgramCompilesByTheBackendAlone) {
   const auto first = run(residual(), {filled(shape, 0.1)});
   ASSERT_OK(first);
   const std::string optimized = hlo::to_proto(hlo::parse_proto(first->optimized).value());
-  const auto second = pool().compile(
-      target_, {.module = optimized, .run_backend_only = true, .arguments = std::vector{filled(shape, 0.1)}});
+  const auto second =
+      pool().compile(target_, {.module = optimized, .run_backend_only = true, .argument_sets = {{filled(shape, 0.1)}}});
   ASSERT_OK(second);
-  EXPECT_TRUE(*second->output == *first->output);
+  EXPECT_TRUE(second->outputs[0] == first->outputs[0]);
 }
 
 TEST_P(Cpu, StagesFollowThePipeline) {

@@ -62,7 +62,7 @@ bool eventually(Condition condition) {
 }
 
 Result<CompileResult> double_four_floats(CompilerPool& pool) {
-  return pool.compile(cpu, {.module = doubling(four_floats), .arguments = std::vector{filled(four_floats, 1)}});
+  return pool.compile(cpu, {.module = doubling(four_floats), .argument_sets = {{filled(four_floats, 1)}}});
 }
 
 class Pool : public testing::Test {
@@ -168,7 +168,7 @@ TEST_F(Pool, AStoppedWorkerRunsIntoTheTimeLimit) {
   kill(children().at(0), SIGSTOP);
   // More than a socket buffers: even sending must give up.
   const Shape large = Shape::array(ElementType::F32, {8 << 20});
-  const auto result = pool.compile(cpu, {.module = doubling(large), .arguments = std::vector{Literal(large)}});
+  const auto result = pool.compile(cpu, {.module = doubling(large), .argument_sets = {{Literal(large)}}});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, ErrorKind::Timeout);
   ASSERT_OK(pool.probe(cpu));
@@ -177,7 +177,7 @@ TEST_F(Pool, AStoppedWorkerRunsIntoTheTimeLimit) {
 TEST_F(Pool, MemoryLimit) {
   const Shape large = Shape::array(ElementType::F32, {64 << 20});
   CompilerPool pool({.workers = 1, .memory_bytes = int64_t{64} << 20});
-  const auto result = pool.compile(cpu, {.module = doubling(large), .arguments = std::vector{Literal(large)}});
+  const auto result = pool.compile(cpu, {.module = doubling(large), .argument_sets = {{Literal(large)}}});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, ErrorKind::Resource);
   EXPECT_THAT(result.error().message, HasSubstr("more than 64 MiB"));
@@ -189,10 +189,10 @@ TEST_F(Pool, LargeValuesPass) {
   Literal x(large);
   x.set_real(large.element_count() - 1, 3);
   CompilerPool pool({.workers = 1});
-  const auto result = pool.compile(cpu, {.module = doubling(large), .arguments = std::vector{x}});
+  const auto result = pool.compile(cpu, {.module = doubling(large), .argument_sets = {{x}}});
   ASSERT_OK(result);
-  EXPECT_EQ(result->output->real_at(0), 0);
-  EXPECT_EQ(result->output->real_at(large.element_count() - 1), 6);
+  EXPECT_EQ(result->outputs[0].real_at(0), 0);
+  EXPECT_EQ(result->outputs[0].real_at(large.element_count() - 1), 6);
 }
 
 TEST_F(Pool, ManyThreadsOnFewWorkers) {
@@ -204,9 +204,8 @@ TEST_F(Pool, ManyThreadsOnFewWorkers) {
       threads.emplace_back([&, t] {
         for (int i = 0; i < 8; ++i) {
           const Shape shape = Shape::array(ElementType::F32, {1 + t * 8 + i});
-          const auto result =
-              pool.compile(cpu, {.module = doubling(shape), .arguments = std::vector{filled(shape, t)}});
-          if (result && result->output->shape() == shape && result->output->real_at(0) == 2 * t) ++good;
+          const auto result = pool.compile(cpu, {.module = doubling(shape), .argument_sets = {{filled(shape, t)}}});
+          if (result && result->outputs[0].shape() == shape && result->outputs[0].real_at(0) == 2 * t) ++good;
         }
       });
   }

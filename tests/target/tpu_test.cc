@@ -48,7 +48,7 @@ TEST_P(Tpu, CompilesAheadOfTime) {
   const hlo::Module module = optimized(*result);
   EXPECT_EQ(count(module, hlo::Opcode::Fusion), 1);
   EXPECT_EQ(count(module, hlo::Opcode::Convert), 2);
-  EXPECT_FALSE(result->output);
+  EXPECT_TRUE(result->outputs.empty());
   ASSERT_GT(result->stages.size(), 10);
   EXPECT_EQ(result->stages[0].pass, "input");
   for (const HloStage& stage : result->stages) EXPECT_TRUE(hlo::parse_proto(stage.module)) << stage.pass;
@@ -110,7 +110,7 @@ TEST_F(TpuV5e, RejectionCarriesTheCompilersMessage) {
 TEST_F(TpuV5e, ExecutionNeedsADevice) {
   if (can_execute(target_)) GTEST_SKIP() << "this machine has a TPU";
   const auto result = pool().compile(
-      target_, {.module = residual(), .arguments = std::vector{Literal(Shape::array(ElementType::F32, {1024}))}});
+      target_, {.module = residual(), .argument_sets = {{Literal(Shape::array(ElementType::F32, {1024}))}}});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, ErrorKind::Unsupported);
   EXPECT_THAT(result.error().message, HasSubstr("no device"));
