@@ -62,7 +62,8 @@ struct OpcodeInfo {
   // position of the alternative, the number, or 1 where it stands and 0 where not.
   std::string_view name;
   // "v = v v": banks of the result and the operands: s scalar, v vector, m mask, p predicate, t token, M memory,
-  // - no result; "x?" may be missing, "x*" any number of them. An immediate may stand for s, v and p; for m too.
+  // x anything, - no result. "v?" may be missing, "v*" may stand any number of times. An immediate may stand for s, v,
+  // p and m. A row of unit Pseudo without effect but with a result gives its first operand a second name.
   std::string_view operands;
   Unit unit = Unit::Pseudo;
   Meaning meaning;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -127,7 +128,8 @@ class Machine {
   void stop() { stopped_ = true; }
   void fail_with(Error error);
 
-  // --- memory traffic, checked: bounds, DMA in flight. False: reported, and the run stops.
+  // --- memory traffic, checked. False: out of bounds, which was reported and ends the run. What a DMA in flight is at
+  // is reported, but the access goes on.
   [[nodiscard]] bool may_read(const Step& step, Space space, uint64_t word, uint64_t count);
   [[nodiscard]] bool may_write(const Step& step, Space space, uint64_t word, uint64_t count);
 
@@ -154,7 +156,10 @@ class Machine {
 
  private:
   void step(const Step& step);
-  [[nodiscard]] bool in_flight(const Step& step, Space space, uint64_t word, uint64_t count, bool writing);
+  void copy(const Step& step);
+  [[nodiscard]] Result<uint32_t> spill_place(const AllocationName& name);
+  [[nodiscard]] bool in_bounds(const Step& step, Space space, uint64_t word, uint64_t count);
+  void note_flight(const Step& step, Space space, uint64_t word, uint64_t count, bool writing);
 
   MachineOptions options_;
   const Code* code_ = nullptr;
@@ -167,6 +172,7 @@ class Machine {
   std::map<std::pair<const void*, uint32_t>, std::unique_ptr<UnitState>> units_;
   std::map<uint32_t, int64_t> sync_flags_;
   std::map<int, uint32_t> bound_operands_;
+  std::map<std::pair<uint32_t, bool>, uint32_t> places_;  // of allocations: number, spill
   std::vector<Flight> flights_;
   std::vector<Finding> findings_;
   std::optional<Error> error_;

@@ -45,17 +45,17 @@ struct AllocationName {
 enum class Space : uint8_t { Hbm, Vmem, Smem, Sflag, Cmem, Host };
 
 // What stands where one scalar is expected.
-using Scalar = std::variant<Immediate, Register, AllocationName>;
+using ScalarOperand = std::variant<Immediate, Register, AllocationName>;
 
 // [vmem:[%s1 + $0x8] ss:$2 sm:$0xff pattern:$0x76543210]
 struct MemoryOperand {
   Space space = Space::Vmem;
-  Scalar base;
-  std::optional<Scalar> offset;
+  ScalarOperand base;
+  std::optional<ScalarOperand> offset;
   bool subtract_offset = false;
-  std::optional<Scalar> sublane_stride;  // ss: rows from one sublane to the next
-  std::optional<Scalar> sublane_mask;    // sm: bit i: sublane i
-  std::optional<Scalar> pattern;         // nibble i: the row of sublane i
+  std::optional<ScalarOperand> sublane_stride;  // ss: rows from one sublane to the next
+  std::optional<ScalarOperand> sublane_mask;    // sm: bit i: sublane i
+  std::optional<ScalarOperand> pattern;         // nibble i: the row of sublane i
   // Options of other generations, by key, without the colon: {"iar", "1"}.
   std::vector<std::pair<std::string_view, std::string_view>> options;
 };
