@@ -73,11 +73,7 @@ struct Code {
     AllocationName name;
   };
   std::vector<Address> addresses;
-  struct VectorAddress {  // an allocation's address in every lane
-    Slot slot = 0;
-    AllocationName name;
-  };
-  std::vector<VectorAddress> vector_addresses;
+  std::vector<Address> vector_addresses;  // the same in every lane
 };
 
 }  // namespace sapper::llo
