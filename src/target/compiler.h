@@ -29,7 +29,10 @@ struct Configuration {
 struct CompileRequest {
   std::string module;  // serialized HloModuleProto
   Configuration configuration;
-  bool dump_passes = false;       // also return the HLO after each pass
+  bool dump_passes = false;  // also return the HLO after each pass
+  // Also return the text dumps that libtpu writes of these: its backend passes of each kernel, the deduplication map.
+  // A regular expression over their names; empty: none.
+  std::string dump_llo;
   bool run_backend_only = false;  // the module is already optimized
   // Also execute, once on each of these (targets with a device).
   std::vector<std::vector<hlo::Literal>> argument_sets;
@@ -44,9 +47,10 @@ struct HloStage {
 };
 
 struct CompileResult {
-  std::string optimized;              // serialized HloModuleProtoWithConfig
-  std::vector<HloStage> stages;       // when dump_passes
-  std::vector<hlo::Literal> outputs;  // of each argument set
+  std::string optimized;                                 // serialized HloModuleProtoWithConfig
+  std::vector<HloStage> stages;                          // when dump_passes
+  std::vector<std::pair<std::string, std::string>> llo;  // when dump_llo: file name, text; sorted by name
+  std::vector<hlo::Literal> outputs;                     // of each argument set
   double compile_seconds = 0;
   double execute_seconds = 0;
   std::string log;  // what the compiler printed

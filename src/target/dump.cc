@@ -98,4 +98,24 @@ Result<std::vector<HloStage>> read_stages(const std::string& folder) {
   return stages;
 }
 
+std::string llo_dump_flags(const std::string& folder, const std::string& passes) {
+  return fmt::format("--xla_jf_dump_to={} --xla_jf_dump_llo_text=true --xla_jf_dump_llo_pass_label_regex={}", folder,
+                     passes);
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> take_llo_dumps(const std::string& folder) {
+  SAPPER_TRY(const std::vector<std::string> names, file_names(folder));
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const std::string& name : names) {
+    const std::string path = folder + "/" + name;
+    if (name.ends_with(".txt")) {
+      SAPPER_TRY(std::string text, read_file(path));
+      files.emplace_back(name, std::move(text));
+    }
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  return files;
+}
+
 }  // namespace sapper::target

@@ -43,4 +43,11 @@ struct DumpName {
 // left out.
 [[nodiscard]] Result<std::vector<HloStage>> read_stages(const std::string& folder);
 
+// Flags (LIBTPU_INIT_ARGS) that make libtpu dump the text of its backend programs, of those whose names `passes`
+// matches.
+[[nodiscard]] std::string llo_dump_flags(const std::string& folder, const std::string& passes);
+
+// Takes the text files out of the folder, sorted by name, and removes all that is in it.
+[[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> take_llo_dumps(const std::string& folder);
+
 }  // namespace sapper::target

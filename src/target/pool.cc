@@ -24,12 +24,13 @@ constexpr int64_t largest_idle_bytes = int64_t{1} << 30;
 struct Key {
   Target target;
   std::string init_flags;
+  std::string dump_llo;
   bool execute = false;
   bool operator==(const Key&) const = default;
 };
 
 // Our environment without what would reconfigure the compiler behind the configuration's back.
-std::vector<std::string> worker_environment(const Key& key) {
+std::vector<std::string> worker_environment(const Key& key, const std::string& llo_flags) {
   std::vector<std::string> environment = current_environment();
   const auto set = [&](const std::string& name, const std::string& value) {
     std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(name + "="); });
@@ -37,20 +38,29 @@ std::vector<std::string> worker_environment(const Key& key) {
   };
   const bool tpu = key.target.platform == Platform::Tpu;
   set("XLA_FLAGS", tpu ? "" : key.init_flags);
-  set("LIBTPU_INIT_ARGS", tpu ? key.init_flags : "");
+  set("LIBTPU_INIT_ARGS", tpu ? fmt::format("{} {}", key.init_flags, llo_flags) : "");
   set("TPU_SKIP_MDS_QUERY", "1");          // or libtpu asks the network for a metadata server
   set("ALLOW_MULTIPLE_LIBTPU_LOAD", "1");  // or a second worker finds the first one's lock
   set("TPU_LOG_DIR", "disabled");          // or libtpu writes to /tmp/tpu_logs
   return environment;
 }
 
-Result<WorkerStart> worker_start(const Key& key, const PoolOptions& options) {
+// A worker, and the folder that its LLO dumps go to.
+struct Worker {
+  std::unique_ptr<WorkerProcess> process;
+  std::optional<DumpFolder> llo_folder;
+};
+
+Result<WorkerStart> worker_start(const Key& key, const PoolOptions& options,
+                                 const std::optional<DumpFolder>& llo_folder) {
   WorkerStart start;
   start.program = options.worker_program;
-  start.environment = worker_environment(key);
+  start.environment =
+      worker_environment(key, llo_folder ? llo_dump_flags(llo_folder->path(), key.dump_llo) : std::string());
   SAPPER_TRY(*start.setup.mutable_plugin(), plugin_path(key.target));
   start.setup.set_topology(std::string(topology(key.target)));
   start.setup.set_execute(key.execute);
+  if (llo_folder) start.setup.set_dump_folder(llo_folder->path());
   return start;
 }
 
@@ -100,16 +110,16 @@ Error explain_option(Error error) {
 struct CompilerPool::State {
   struct IdleWorker {
     Key key;
-    std::unique_ptr<WorkerProcess> worker;
+    Worker worker;
   };
 
   // A worker for the key: a warm one, else a new one, in place of the idle one that was used longest ago if there are
   // already as many as allowed. Waits while all are busy.
-  Result<std::unique_ptr<WorkerProcess>> acquire(const Key& key);
+  Result<Worker> acquire(const Key& key);
   // Gives it back; ends it when it has died or grown.
-  void release(const Key& key, std::unique_ptr<WorkerProcess> worker);
-  std::unique_ptr<WorkerProcess> take_idle(std::list<IdleWorker>::iterator it) {
-    std::unique_ptr<WorkerProcess> worker = std::move(it->worker);
+  void release(const Key& key, Worker worker);
+  Worker take_idle(std::list<IdleWorker>::iterator it) {
+    Worker worker = std::move(it->worker);
     idle.erase(it);
     return worker;
   }
@@ -122,15 +132,15 @@ struct CompilerPool::State {
   int count = 0;                    // of workers, idle and busy
 };
 
-Result<std::unique_ptr<WorkerProcess>> CompilerPool::State::acquire(const Key& key) {
-  std::unique_ptr<WorkerProcess> replaced;  // ended after the lock is released
+Result<Worker> CompilerPool::State::acquire(const Key& key) {
+  Worker replaced;  // ended after the lock is released
   {
     std::unique_lock lock(mutex);
     while (true) {
       const auto warm = std::ranges::find(idle, key, &IdleWorker::key);
       if (warm != idle.end()) {
-        std::unique_ptr<WorkerProcess> worker = take_idle(warm);
-        if (worker->alive()) return worker;
+        Worker worker = take_idle(warm);
+        if (worker.process->alive()) return worker;
         --count;
         continue;
       }
@@ -145,12 +155,17 @@ Result<std::unique_ptr<WorkerProcess>> CompilerPool::State::acquire(const Key& k
       changed.wait(lock);
     }
   }
-  replaced.reset();
-  const auto start = [&]() -> Result<std::unique_ptr<WorkerProcess>> {
-    SAPPER_TRY(const WorkerStart how, worker_start(key, options));
-    return WorkerProcess::start(how, limits());
+  replaced = {};
+  const auto start = [&]() -> Result<Worker> {
+    Worker fresh;
+    if (!key.dump_llo.empty()) {
+      SAPPER_TRY(fresh.llo_folder, DumpFolder::create());
+    }
+    SAPPER_TRY(const WorkerStart how, worker_start(key, options, fresh.llo_folder));
+    SAPPER_TRY(fresh.process, WorkerProcess::start(how, limits()));
+    return fresh;
   };
-  Result<std::unique_ptr<WorkerProcess>> worker = start();
+  Result<Worker> worker = start();
   if (!worker) {
     const std::lock_guard lock(mutex);
     --count;
@@ -159,11 +174,11 @@ Result<std::unique_ptr<WorkerProcess>> CompilerPool::State::acquire(const Key& k
   return worker;
 }
 
-void CompilerPool::State::release(const Key& key, std::unique_ptr<WorkerProcess> worker) {
-  if (!worker->alive() || worker->memory_bytes() > std::min(options.memory_bytes / 2, largest_idle_bytes))
-    worker.reset();
+void CompilerPool::State::release(const Key& key, Worker worker) {
+  const int64_t most = std::min(options.memory_bytes / 2, largest_idle_bytes);
+  if (!worker.process->alive() || worker.process->memory_bytes() > most) worker = {};
   const std::lock_guard lock(mutex);
-  if (worker == nullptr)
+  if (worker.process == nullptr)
     --count;
   else
     idle.push_front({key, std::move(worker)});
@@ -198,17 +213,19 @@ Result<CompileResult> CompilerPool::compile(const Target& target, const CompileR
   std::optional<DumpFolder> folder;
   if (request.dump_passes) {
     SAPPER_TRY(folder, DumpFolder::create());
-    limits.dump_folder = folder->path();
+    limits.dump_folders.push_back(folder->path());
     message.set_dump_folder(folder->path());
     request_dumps(folder->path(), message.mutable_options());
   }
 
-  const Key key{target, request.configuration.init_flags,
+  const Key key{target, request.configuration.init_flags, request.dump_llo,
                 !request.argument_sets.empty() && target.platform == Platform::Tpu};
-  SAPPER_TRY(std::unique_ptr<WorkerProcess> worker, state_->acquire(key));
-  Result<WorkerAnswer> answer = worker->ask(message, request.module, arguments, limits);
+  SAPPER_TRY(Worker worker, state_->acquire(key));
+  if (worker.llo_folder) limits.dump_folders.push_back(worker.llo_folder->path());
+  Result<WorkerAnswer> answer = worker.process->ask(message, request.module, arguments, limits);
   CompileResult result;
-  result.log = worker->take_log();
+  result.log = worker.process->take_log();
+  auto llo = worker.llo_folder ? take_llo_dumps(worker.llo_folder->path()) : decltype(result.llo)();
   state_->release(key, std::move(worker));
   if (!answer) return tl::unexpected(explain_option(std::move(answer).error()));
 
@@ -218,6 +235,7 @@ Result<CompileResult> CompilerPool::compile(const Target& target, const CompileR
   if (folder) {
     SAPPER_TRY(result.stages, read_stages(folder->path()));
   }
+  SAPPER_TRY(result.llo, std::move(llo));
   SAPPER_TRY(result.outputs, results_of(*std::move(answer), request.argument_sets.size()));
   return result;
 }
@@ -226,10 +244,10 @@ Result<PluginInfo> CompilerPool::probe(const Target& target) {
   if (!plugin_present(target))
     return fail(ErrorKind::BadInput, "the plugin is not in the cache ({}); it is fetched when the target is first used",
                 cache_folder());
-  const Key key{target, {}, false};
+  const Key key{target, {}, {}, false};
   SAPPER_TRY(const std::string path, plugin_path(target));
-  SAPPER_TRY(std::unique_ptr<WorkerProcess> worker, state_->acquire(key));
-  const proto::WorkerReady& ready = worker->ready();
+  SAPPER_TRY(Worker worker, state_->acquire(key));
+  const proto::WorkerReady& ready = worker.process->ready();
   PluginInfo info{path, ready.api_major(), ready.api_minor(), ready.platform_version()};
   state_->release(key, std::move(worker));
   return info;

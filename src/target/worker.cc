@@ -30,8 +30,8 @@ void set_failure(const Error& error, proto::WorkerFailure* out) {
 }
 
 // Ends the process when the other end of the socket is closed, even in the middle of a compile: a worker does not
-// outlive its parent, however that ended. Removes the dump folder of the request at hand, which only the parent would
-// else do.
+// outlive its parent, however that ended. Removes the dump folders, its own and that of the request at hand, which only
+// the parent would else do.
 class Watch {
  public:
   explicit Watch(int socket) {
@@ -41,9 +41,14 @@ class Watch {
       }
       const std::lock_guard lock(mutex_);
       std::error_code ignored;
-      if (!dump_folder_.empty()) std::filesystem::remove_all(dump_folder_, ignored);
+      for (const std::string& folder : {own_dump_folder_, dump_folder_})
+        if (!folder.empty()) std::filesystem::remove_all(folder, ignored);
       _exit(0);
     }).detach();
+  }
+  void set_own_dump_folder(std::string folder) {
+    const std::lock_guard lock(mutex_);
+    own_dump_folder_ = std::move(folder);
   }
   void set_dump_folder(std::string folder) {
     const std::lock_guard lock(mutex_);
@@ -52,7 +57,7 @@ class Watch {
 
  private:
   std::mutex mutex_;
-  std::string dump_folder_;
+  std::string own_dump_folder_, dump_folder_;
 };
 
 // No core files of gigabytes; and when memory runs out, let the kernel choose this process, not the one that started
@@ -159,6 +164,7 @@ int run_worker(int socket) {
   const Connection connection(socket, wait_forever(socket));
   proto::WorkerSetup setup;
   if (!connection.receive(&setup)) return 2;
+  watch.set_own_dump_folder(setup.dump_folder());
   proto::WorkerReady ready;
   const Result<Compiler> compiler = open_compiler(setup, &ready);
   if (!compiler) set_failure(compiler.error(), ready.mutable_failure());

@@ -113,8 +113,9 @@ Wait WorkerProcess::watching(const Limits& limits) {
       if (Clock::now() >= deadline) return tl::unexpected(timeout(limits.seconds));
       if (memory_bytes() > limits.memory_bytes) return tl::unexpected(too_large(limits.memory_bytes));
       const int64_t most_dumps = limits.memory_bytes / 4;  // they lie in memory, and are read from there into memory
-      if (!limits.dump_folder.empty() && folder_bytes(limits.dump_folder) > most_dumps)
-        return tl::unexpected(dumps_too_large(most_dumps));
+      int64_t dumped = 0;
+      for (const std::string& folder : limits.dump_folders) dumped += folder_bytes(folder);
+      if (dumped > most_dumps) return tl::unexpected(dumps_too_large(most_dumps));
     }
   };
 }

@@ -20,8 +20,8 @@ namespace sapper::target {
 // What a worker may take for one request.
 struct Limits {
   double seconds = 0;
-  int64_t memory_bytes = 0;      // of its own: pages that it shares with files do not count
-  std::string dump_folder = {};  // what it writes there may take a quarter of that
+  int64_t memory_bytes = 0;                    // of its own: pages that it shares with files do not count
+  std::vector<std::string> dump_folders = {};  // what it writes there may take a quarter of that
 };
 
 struct WorkerStart {

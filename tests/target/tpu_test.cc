@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
 
 #include "target/compiler.h"
 #include "tests/target/programs.h"
@@ -114,6 +115,22 @@ TEST_F(TpuV5e, ExecutionNeedsADevice) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, ErrorKind::Unsupported);
   EXPECT_THAT(result.error().message, HasSubstr("no device"));
+}
+
+TEST_F(TpuV5e, BackendProgramsOfOneModuleComeWithItAndNoOther) {
+  const CompileRequest request{.module = residual(), .dump_llo = "^original$|^final_bundles$"};
+  for (int round = 0; round < 2; ++round) {  // the second one in the same process
+    const auto result = pool().compile(target_, request);
+    ASSERT_OK(result);
+    std::map<std::string, int> stages;
+    for (const auto& [name, text] : result->llo) {
+      EXPECT_FALSE(text.empty()) << name;
+      if (name.find("fusion") == std::string::npos) continue;
+      if (name.ends_with("-original.txt")) ++stages["original"];
+      if (name.ends_with("-final_bundles.txt") && name.find("schedule") == std::string::npos) ++stages["final_bundles"];
+    }
+    EXPECT_EQ(stages, (std::map<std::string, int>{{"original", 1}, {"final_bundles", 1}}));
+  }
 }
 
 TEST(Gpu, SaysThatThereIsNoDevice) {
