@@ -150,6 +150,7 @@ Status Machine::run() {
         report(at, FindingKind::UndefinedControl, "whether this happens depends on undefined data");
       if ((predicates_[at.guard] != 0) == at.guard_negated) continue;
     }
+    written_.clear();
     step(at);
     if (options_.observer) options_.observer(at, *this);
     if (error_) return tl::unexpected<Error>(*error_);
@@ -320,6 +321,7 @@ bool Machine::may_read(const Step& at, Space space, uint64_t word, uint64_t coun
 bool Machine::may_write(const Step& at, Space space, uint64_t word, uint64_t count) {
   if (!in_bounds(at, space, word, count)) return false;
   if (!flights_.empty()) note_flight(at, space, word, count, /*writing=*/true);
+  if (options_.observer) written_.push_back({space, word, count});
   return true;
 }
 

@@ -133,6 +133,14 @@ class Machine {
   [[nodiscard]] bool may_read(const Step& step, Space space, uint64_t word, uint64_t count);
   [[nodiscard]] bool may_write(const Step& step, Space space, uint64_t word, uint64_t count);
 
+  // Where the last step wrote to memory, in order; kept only while there is an observer.
+  struct Written {
+    Space space = Space::Vmem;
+    uint64_t word = 0;
+    uint64_t count = 0;
+  };
+  [[nodiscard]] const std::vector<Written>& written() const { return written_; }
+
   // --- DMA in flight: [first, first + length) + k * stride for k < count, in words of a space.
   struct Stretch {
     Space space = Space::Vmem;
@@ -174,6 +182,7 @@ class Machine {
   std::map<int, uint32_t> bound_operands_;
   std::map<std::pair<uint32_t, bool>, uint32_t> places_;  // of allocations: number, spill
   std::vector<Flight> flights_;
+  std::vector<Written> written_;
   std::vector<Finding> findings_;
   std::optional<Error> error_;
   uint64_t steps_run_ = 0;
