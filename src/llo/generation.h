@@ -1,6 +1,7 @@
 // What differs from one TPU generation to the next, as far as running its programs needs it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -9,8 +10,10 @@
 namespace sapper::llo {
 
 struct Generation {
-  std::string name = "v5e";  // as in tpu:v5e
-  int matrix_size = 128;     // rows and columns of a matrix unit
+  std::string name = "v5e";       // as in tpu:v5e
+  int matrix_size = 128;          // rows and columns of a matrix unit
+  uint32_t granule_bytes = 32;    // what DMA sizes and strides and sync flags count in
+  uint32_t hbm_unit_bytes = 512;  // one step of an HBM address
 };
 
 // v2, v3, v4, v5e, v5p, v6e, tpu7x; BadInput for another name.

@@ -48,8 +48,12 @@ const char* to_string(FindingKind kind) {
 }
 
 Machine::Machine(MachineOptions options) : options_(std::move(options)) {
-  for (const Space space : {Space::Hbm, Space::Vmem, Space::Smem, Space::Sflag, Space::Cmem, Space::Host})
-    memories_.emplace_back(space);
+  memories_.emplace_back(Space::Hbm, options_.generation.hbm_unit_bytes / 4);
+  memories_.emplace_back(Space::Vmem, kRowWords);
+  memories_.emplace_back(Space::Smem, 1);
+  memories_.emplace_back(Space::Sflag, 1);
+  memories_.emplace_back(Space::Cmem, kRowWords);
+  memories_.emplace_back(Space::Host, 1);
 }
 
 Status Machine::load(const Code& code, const Program* declarations) {
@@ -69,7 +73,7 @@ Status Machine::load(const Code& code, const Program* declarations) {
 
   const auto place_of = [&](const AllocationName& name) -> Result<uint32_t> {
     const auto known = places_.find({name.number, name.spill});
-    if (known != places_.end()) return known->second;
+    if (known != places_.end()) return known->second.address;
     for (const Program* program : {code.program, declarations}) {
       if (program == nullptr) continue;
       for (const Allocation& allocation : program->allocations) {
@@ -79,9 +83,11 @@ Status Machine::load(const Code& code, const Program* declarations) {
         std::optional<uint32_t> at;
         const uint32_t unit_bytes = memory(allocation.space).unit_words() * 4;
         if (allocation.fixed && allocation.offset) at = static_cast<uint32_t>(*allocation.offset / unit_bytes);
-        return places_[{name.number, name.spill}] =
-                   memory(allocation.space)
-                       .allocate(*allocation.size, fmt::format("#allocation{} ({})", name.number, allocation.tag), at);
+        const uint32_t address =
+            memory(allocation.space)
+                .allocate(*allocation.size, fmt::format("#allocation{} ({})", name.number, allocation.tag), at);
+        places_[{name.number, name.spill}] = {allocation.space, address};
+        return address;
       }
     }
     return fail(ErrorKind::BadInput, "#allocation{}{} is not declared in {}", name.number, name.spill ? "_spill" : "",
@@ -101,7 +107,7 @@ Status Machine::load(const Code& code, const Program* declarations) {
 // Spill areas are declared nowhere: they are as large as the offsets that the program uses, in the space it uses.
 Result<uint32_t> Machine::spill_place(const AllocationName& name) {
   const auto known = places_.find({name.number, true});
-  if (known != places_.end()) return known->second;
+  if (known != places_.end()) return known->second.address;
   std::optional<Space> space;
   uint64_t units = 1;
   for (const Instruction& instruction : code_->program->instructions)
@@ -120,7 +126,14 @@ Result<uint32_t> Machine::spill_place(const AllocationName& name) {
                 code_->program->file);
   Memory& target = memory(*space);
   const uint64_t words = target.unit_words() == 1 ? units : (units + kSublanes) * target.unit_words();
-  return places_[{name.number, true}] = target.allocate(words * 4, fmt::format("#allocation{}_spill", name.number));
+  const uint32_t address = target.allocate(words * 4, fmt::format("#allocation{}_spill", name.number));
+  places_[{name.number, true}] = {*space, address};
+  return address;
+}
+
+std::optional<Space> Machine::space_of(const AllocationName& name) const {
+  const auto place = places_.find({name.number, name.spill});
+  return place == places_.end() ? std::nullopt : std::optional<Space>(place->second.space);
 }
 
 std::optional<uint32_t> Machine::bound_operand(int index) const {

@@ -54,7 +54,7 @@ struct MachineOptions {
 };
 
 // The queues between the units that finish later and the instructions that take their results.
-enum class QueueKind : uint8_t { Permute, CrossLaneReduce, Transpose, Transcendental, MatrixResult, Scalar };
+enum class QueueKind : uint8_t { Permute, CrossLaneReduce, Transpose, Transcendental, MatrixResult, Scalar, CmemLoad };
 
 // A value on its way through a queue.
 struct Queued {
@@ -109,6 +109,9 @@ class Machine {
   }
   // `bits` undefined from here on (all zero: all defined).
   void set_vector_undefined(Slot slot, const Vreg& bits);
+
+  // The space of an allocation that the code names; nullopt: it does not.
+  [[nodiscard]] std::optional<Space> space_of(const AllocationName& name) const;
 
   [[nodiscard]] Memory& memory(Space space) { return memories_[static_cast<size_t>(space)]; }
   [[nodiscard]] const Memory& memory(Space space) const { return memories_[static_cast<size_t>(space)]; }
@@ -180,7 +183,11 @@ class Machine {
   std::map<std::pair<const void*, uint32_t>, std::unique_ptr<UnitState>> units_;
   std::map<uint32_t, int64_t> sync_flags_;
   std::map<int, uint32_t> bound_operands_;
-  std::map<std::pair<uint32_t, bool>, uint32_t> places_;  // of allocations: number, spill
+  struct Place {
+    Space space = Space::Vmem;
+    uint32_t address = 0;
+  };
+  std::map<std::pair<uint32_t, bool>, Place> places_;  // of allocations: number, spill
   std::vector<Flight> flights_;
   std::vector<Written> written_;
   std::vector<Finding> findings_;

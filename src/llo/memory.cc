@@ -25,7 +25,7 @@ uint32_t* zeroed(uint64_t words) {
 
 void Memory::Free::operator()(uint32_t* words) const { std::free(words); }
 
-Memory::Memory(Space space) : space_(space), unit_words_(is_rowed(space) ? kRowWords : 1) {}
+Memory::Memory(Space space, uint32_t unit_words) : space_(space), unit_words_(unit_words) {}
 Memory::Memory(Memory&&) noexcept = default;
 Memory& Memory::operator=(Memory&&) noexcept = default;
 Memory::~Memory() = default;
@@ -48,6 +48,10 @@ uint32_t Memory::allocate(uint64_t bytes, std::string name, std::optional<uint32
   const uint64_t gap = alignment;
   const uint64_t words = std::max<uint64_t>((bytes + 3) / 4, 1);
   uint64_t first = 0;
+  if (at)
+    if (const Piece* there = piece_at(uint64_t{*at} * unit_words_, words);
+        there != nullptr && there->first_word == uint64_t{*at} * unit_words_)
+      return *at;
   if (at && piece_at(uint64_t{*at} * unit_words_, 1) == nullptr) {
     first = uint64_t{*at} * unit_words_;
   } else {

@@ -13,8 +13,7 @@
 
 namespace sapper::llo {
 
-constexpr uint32_t kRowWords = 128;     // HBM, VMEM and CMEM are addressed in rows of 128 words: 512 bytes
-constexpr uint32_t kGranuleBytes = 32;  // what DMA counts in
+constexpr uint32_t kRowWords = 128;  // HBM, VMEM and CMEM are made of rows of 128 words: 512 bytes
 
 class Memory {
  public:
@@ -24,17 +23,18 @@ class Memory {
     uint64_t words = 0;
   };
 
-  explicit Memory(Space space);
+  Memory(Space space, uint32_t unit_words);
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   Memory(Memory&&) noexcept;
   Memory& operator=(Memory&&) noexcept;
   ~Memory();
 
-  // How many words one step of an address is: 128 (HBM, VMEM, CMEM), 1 (SMEM, Sflag: one flag).
+  // How many words one step of an address is: 128 (VMEM, CMEM), 1 (SMEM, Sflag: one flag), HBM by the generation.
   [[nodiscard]] uint32_t unit_words() const { return unit_words_; }
 
-  // A fresh piece, every bit undefined; returns its address. `at`: at this address (fixed places), if nothing is there.
+  // A fresh piece, every bit undefined; returns its address. `at`: at this address, if nothing is there; a piece that
+  // is there already and large enough is taken again (fixed places have several names).
   uint32_t allocate(uint64_t bytes, std::string name, std::optional<uint32_t> at = std::nullopt);
 
   // The piece that holds all of [word, word + count); null: out of bounds.

@@ -1,8 +1,227 @@
-// DMA: moves of whole stretches of memory, counted in granules by sync flags.
+// DMA: moves of whole stretches of memory, counted in granules by sync flags. The bytes move when the DMA starts; until
+// its wait, both ends are in flight and touching them is a race.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
 #include "llo/isa.h"
+#include "llo/machine.h"
 
 namespace sapper::llo {
+namespace {
 
-std::span<const OpcodeInfo> dma_opcodes() { return {}; }
+// How many words one step of an address that a DMA takes is.
+uint64_t address_words(const Machine& machine, Space space) {
+  const uint32_t granule = machine.options().generation.granule_bytes;
+  switch (space) {
+    case Space::Hbm: return granule / 4;
+    case Space::Vmem: return std::min<uint64_t>(granule / 4, kRowWords);
+    case Space::Cmem: return kRowWords;
+    default: return 1;
+  }
+}
+
+// Strided ends: chunk k of the whole is at `first` + the sum of its coordinates' strides.
+struct End {
+  Space space = Space::Hbm;
+  uint64_t first = 0;  // words, as the strides
+  uint64_t outer_stride = 0;
+  uint64_t inner_stride = 0;
+};
+
+struct Transfer {
+  End source;
+  End destination;
+  uint64_t words = 0;        // in all
+  uint64_t chunk_words = 0;  // moved in one piece
+  uint64_t inner_count = 1;  // chunks between two steps of the outer stride
+  uint32_t flag = 0;
+  uint64_t granules = 0;
+};
+
+// Definedness goes along with the words, as far as possible by whole rows.
+void copy_words(Memory& to, uint64_t to_word, const Memory& from, uint64_t from_word, uint64_t count) {
+  std::memmove(to.words(to_word), from.words(from_word), count * sizeof(uint32_t));
+  while (count != 0) {
+    const uint64_t part = std::min(count, kRowWords - from_word % kRowWords);
+    if (from.defined(from_word, part)) {
+      to.write_undefined(to_word, part, nullptr);
+    } else {
+      uint32_t undefined[kRowWords];
+      from.read_undefined(from_word, part, undefined);
+      to.write_undefined(to_word, part, undefined);
+    }
+    from_word += part;
+    to_word += part;
+    count -= part;
+  }
+}
+
+// Chunks that follow each other at one stride are one stretch.
+std::vector<Machine::Stretch> stretches(const End& end, const Transfer& transfer) {
+  const uint64_t chunks = (transfer.words + transfer.chunk_words - 1) / transfer.chunk_words;
+  std::vector<Machine::Stretch> result;
+  for (uint64_t chunk = 0; chunk < chunks; chunk += transfer.inner_count) {
+    result.push_back({.space = end.space,
+                      .first = end.first + chunk / transfer.inner_count * end.outer_stride,
+                      .length = transfer.chunk_words,
+                      .stride = end.inner_stride,
+                      .count = std::min(transfer.inner_count, chunks - chunk)});
+  }
+  return result;
+}
+
+void run(Machine& machine, const Step& step, const Transfer& transfer) {
+  Memory& to = machine.memory(transfer.destination.space);
+  const Memory& from = machine.memory(transfer.source.space);
+  for (uint64_t done = 0, chunk = 0; done < transfer.words; ++chunk) {
+    const uint64_t count = std::min(transfer.chunk_words, transfer.words - done);
+    const auto place = [&](const End& end) {
+      return end.first + chunk / transfer.inner_count * end.outer_stride +
+             chunk % transfer.inner_count * end.inner_stride;
+    };
+    const uint64_t from_word = place(transfer.source);
+    const uint64_t to_word = place(transfer.destination);
+    if (!machine.may_read(step, transfer.source.space, from_word, count)) return;
+    if (!machine.may_write(step, transfer.destination.space, to_word, count)) return;
+    copy_words(to, to_word, from, from_word, count);
+    done += count;
+  }
+  machine.sync_flag(transfer.flag) += static_cast<int64_t>(transfer.granules);
+  if (transfer.words == 0) return;
+  machine.flights().push_back({.source = stretches(transfer.source, transfer),
+                               .destination = stretches(transfer.destination, transfer),
+                               .flag = transfer.flag,
+                               .granules = transfer.granules,
+                               .instruction = step.source});
+}
+
+// Operands that all forms begin with: source, size, destination, flag.
+Transfer transfer_of(Machine& machine, const Step& step, Space from, Space to) {
+  const uint64_t granule_words = machine.options().generation.granule_bytes / 4;
+  Transfer transfer;
+  transfer.source.space = from;
+  transfer.source.first = machine.decisive(step, step.operand[0], "where a DMA reads") * address_words(machine, from);
+  transfer.granules = machine.decisive(step, step.operand[1], "the size of a DMA");
+  transfer.destination.space = to;
+  transfer.destination.first =
+      machine.decisive(step, step.operand[2], "where a DMA writes") * address_words(machine, to);
+  transfer.flag = machine.decisive(step, step.operand[3], "the sync flag of a DMA");
+  transfer.words = transfer.granules * granule_words;
+  transfer.chunk_words = std::max<uint64_t>(transfer.words, 1);
+  return transfer;
+}
+
+// The chunk that `steps` steps of at least a row are; false: reported.
+bool set_chunk(Machine& machine, Transfer& transfer, uint32_t steps) {
+  const uint64_t step_words = std::max<uint64_t>(machine.options().generation.granule_bytes / 4, kRowWords);
+  if (steps == 0) {
+    machine.fail_with({ErrorKind::Unsupported, "a DMA with strides and no steps between them", {}});
+    return false;
+  }
+  transfer.chunk_words = steps * step_words;
+  return true;
+}
+
+// By choice 0 of the row: from, to.
+constexpr std::pair<Space, Space> kEnds[] = {
+    {Space::Hbm, Space::Vmem},  {Space::Vmem, Space::Hbm},  {Space::Hbm, Space::Smem},  {Space::Smem, Space::Hbm},
+    {Space::Vmem, Space::Smem}, {Space::Smem, Space::Vmem}, {Space::Cmem, Space::Vmem}, {Space::Vmem, Space::Cmem},
+    {Space::Cmem, Space::Smem}, {Space::Hbm, Space::Cmem},  {Space::Cmem, Space::Hbm},  {Space::Hbm, Space::Hbm},
+    {Space::Vmem, Space::Vmem},
+};
+
+void move(Machine& machine, const Step& step) {
+  Transfer transfer = transfer_of(machine, step, kEnds[step.choice[0]].first, kEnds[step.choice[0]].second);
+  if (step.operand_count > 4) {
+    if (step.operand_count != 7) {
+      return machine.fail_with({ErrorKind::Unsupported, "a DMA with strides but without steps", {}});
+    }
+    const uint64_t granule_words = machine.options().generation.granule_bytes / 4;
+    transfer.source.inner_stride = machine.decisive(step, step.operand[4], "a stride of a DMA") * granule_words;
+    transfer.destination.inner_stride = machine.decisive(step, step.operand[5], "a stride of a DMA") * granule_words;
+    if (!set_chunk(machine, transfer, machine.decisive(step, step.operand[6], "the steps of a DMA"))) return;
+    transfer.inner_count = UINT64_MAX;
+  }
+  run(machine, step, transfer);
+}
+
+// --- dma.general: the spaces show only in what made the addresses
+
+const Instruction* definition(const Program& program, const Register& name) {
+  for (const Instruction& instruction : program.instructions) {
+    if (instruction.result.bank == name.bank && instruction.result.number == name.number) return &instruction;
+  }
+  return nullptr;
+}
+
+std::optional<Space> space_named(std::string_view name) {
+  for (const Space space : {Space::Hbm, Space::Vmem, Space::Smem, Space::Cmem}) {
+    if (name == to_string(space)) return space;
+  }
+  return std::nullopt;
+}
+
+// The space that `operand` is an address of: by the opcodes that address it, through moves.
+std::optional<Space> space_of(const Machine& machine, const Operand& operand, int depth = 0) {
+  if (const auto* allocation = std::get_if<AllocationName>(&operand.value)) return machine.space_of(*allocation);
+  const auto* name = std::get_if<Register>(&operand.value);
+  if (name == nullptr || depth == 8) return std::nullopt;
+  const Instruction* made = definition(*machine.code().program, *name);
+  if (made == nullptr) return std::nullopt;
+  for (const std::string_view prefix : {"int_to_ptr.", "scalar_lea.", "inlined_call_operand."}) {
+    if (made->opcode.starts_with(prefix)) return space_named(made->opcode.substr(prefix.size()));
+  }
+  for (const Operand& source : made->operands) {
+    if (const std::optional<Space> space = space_of(machine, source, depth + 1)) return space;
+  }
+  return std::nullopt;
+}
+
+// source, size, destination, flag, source flag, descriptor in SMEM, overrides, second flag. The overrides name the core
+// and its memory, which is our own.
+void move_general(Machine& machine, const Step& step) {
+  const Instruction& instruction = machine.instruction(step);
+  const std::optional<Space> from = space_of(machine, instruction.operands[0]);
+  const std::optional<Space> to = space_of(machine, instruction.operands[2]);
+  if (!from || !to) {
+    return machine.fail_with({ErrorKind::Unsupported, "which memories a dma.general moves between is not clear", {}});
+  }
+  Transfer transfer = transfer_of(machine, step, *from, *to);
+  constexpr uint64_t descriptor_words = 6;
+  const uint64_t descriptor = machine.decisive(step, step.operand[5], "the descriptor of a DMA");
+  if (!machine.may_read(step, Space::Smem, descriptor, descriptor_words)) return;
+  const Memory& smem = machine.memory(Space::Smem);
+  if (!smem.defined(descriptor, descriptor_words)) {
+    machine.report(step, FindingKind::UndefinedControl, "the descriptor of a DMA holds undefined data");
+  }
+  const uint32_t* word = smem.words(descriptor);
+  const uint64_t granule_words = machine.options().generation.granule_bytes / 4;
+  transfer.source.outer_stride = word[0] * granule_words;
+  transfer.destination.outer_stride = word[1] * granule_words;
+  transfer.inner_count = std::max<uint64_t>(word[2], 1);
+  transfer.source.inner_stride = word[3] * granule_words;
+  transfer.destination.inner_stride = word[4] * granule_words;
+  if (!set_chunk(machine, transfer, word[5])) return;
+  run(machine, step, transfer);
+}
+
+constexpr OpcodeInfo kOpcodes[] = {
+    {"dma.hbm_to_vmem|vmem_to_hbm|hbm_to_smem|smem_to_hbm|vmem_to_smem|smem_to_vmem|cmem_to_vmem|vmem_to_cmem|"
+     "cmem_to_smem|hbm_to_cmem|cmem_to_hbm|hbm_to_hbm|vmem_to_vmem",
+     "- = s s s s s? s? s?", Unit::Dma, Action{move},
+     "Moves b granules from a to c and adds b to the flag d. With strides e of the source and f of the destination, in "
+     "granules, chunk k, of g rows (granules where they are larger), is k strides away; else all is one chunk."},
+    {"dma.general", "- = s s s s s s s s?", Unit::Dma, Action{move_general},
+     "Moves b granules from a to c and adds b to the flag d. Six words at f in SMEM: outer stride of the source and of "
+     "the destination, inner count n, inner strides, steps. Chunk k, of steps rows, is k / n outer and k mod n inner "
+     "strides away."},
+};
+
+}  // namespace
+
+std::span<const OpcodeInfo> dma_opcodes() { return kOpcodes; }
 
 }  // namespace sapper::llo

@@ -1,8 +1,232 @@
 // Loads and stores of the vector and scalar units, with strides, sublane masks and patterns.
+#include <algorithm>
+#include <cstring>
+
 #include "llo/isa.h"
+#include "llo/machine.h"
 
 namespace sapper::llo {
+namespace {
 
-std::span<const OpcodeInfo> memory_opcodes() { return {}; }
+constexpr uint32_t kAllSublanes = 0xff;
+
+// The row of memory that each sublane is at.
+struct Rows {
+  Space space = Space::Vmem;
+  uint32_t mask = kAllSublanes;  // bit i: sublane i takes part
+  bool contiguous = false;       // all sublanes, one after the other
+  uint64_t word[kSublanes] = {};
+};
+
+const Access& access_of(const Machine& machine, const Step& step) { return machine.code().accesses[step.access]; }
+
+uint32_t address_of(Machine& machine, const Step& step, const Access& access) {
+  uint32_t address = machine.decisive(step, access.base, "an address");
+  if (access.offset != kNoSlot) {
+    const uint32_t offset = machine.decisive(step, access.offset, "an address");
+    address = access.subtract_offset ? address - offset : address + offset;
+  }
+  return address;
+}
+
+// Sublane i is at row(i) rows after the address.
+template <class Row>
+Rows rows_at(Machine& machine, const Step& step, const Row& row) {
+  const Access& access = access_of(machine, step);
+  Rows rows;
+  rows.space = access.space;
+  if (access.sublane_mask != kNoSlot) {
+    rows.mask = machine.decisive(step, access.sublane_mask, "a sublane mask") & kAllSublanes;
+  }
+  const uint32_t address = address_of(machine, step, access);
+  const uint64_t unit = machine.memory(access.space).unit_words();
+  for (uint32_t i = 0; i < kSublanes; ++i) rows.word[i] = uint64_t{address + row(i)} * unit;
+  return rows;
+}
+
+// ss: rows from one sublane to the next.
+Rows strided_rows(Machine& machine, const Step& step) {
+  const Access& access = access_of(machine, step);
+  const uint32_t stride =
+      access.sublane_stride == kNoSlot ? 1 : machine.decisive(step, access.sublane_stride, "a stride");
+  Rows rows = rows_at(machine, step, [&](uint32_t i) { return i * stride; });
+  rows.contiguous = stride == 1 && rows.mask == kAllSublanes;
+  return rows;
+}
+
+// pattern: nibble i, from the low end, is the row of sublane i.
+Rows shuffled_rows(Machine& machine, const Step& step) {
+  const Access& access = access_of(machine, step);
+  const uint32_t pattern =
+      access.pattern == kNoSlot ? 0x76543210 : machine.decisive(step, access.pattern, "a row pattern");
+  return rows_at(machine, step, [&](uint32_t i) { return pattern >> (4 * i) & 0xf; });
+}
+
+// Pairs of sublanes share a row.
+Rows paired_rows(Machine& machine, const Step& step) {
+  return rows_at(machine, step, [](uint32_t i) { return i / 2; });
+}
+
+void load_row(const Memory& memory, uint64_t word, int sublane, Vreg& value, Vreg& undefined, bool& clean) {
+  const int first = sublane * kLanes;
+  std::memcpy(value.word + first, memory.words(word), kLanes * sizeof(uint32_t));
+  if (memory.defined(word, kLanes)) {
+    std::fill_n(undefined.word + first, kLanes, 0);
+  } else {
+    memory.read_undefined(word, kLanes, undefined.word + first);
+    clean = false;
+  }
+}
+
+// Reads all rows into `value`; sublanes that take no part are 0. False: the run ends.
+bool load_rows(Machine& machine, const Step& step, const Rows& rows, Vreg& value, Vreg& undefined, bool& clean) {
+  const Memory& memory = machine.memory(rows.space);
+  clean = true;
+  if (rows.contiguous) {
+    if (!machine.may_read(step, rows.space, rows.word[0], kVregWords)) return false;
+    for (int i = 0; i < kSublanes; ++i) load_row(memory, rows.word[i], i, value, undefined, clean);
+    return true;
+  }
+  for (int i = 0; i < kSublanes; ++i) {
+    if ((rows.mask >> i & 1) == 0) {
+      std::fill_n(value.word + i * kLanes, kLanes, 0);
+      std::fill_n(undefined.word + i * kLanes, kLanes, 0);
+      continue;
+    }
+    if (!machine.may_read(step, rows.space, rows.word[i], kLanes)) return false;
+    load_row(memory, rows.word[i], i, value, undefined, clean);
+  }
+  return true;
+}
+
+template <Rows (*rows_of)(Machine&, const Step&)>
+void load(Machine& machine, const Step& step) {
+  Vreg undefined;
+  bool clean = true;
+  if (!load_rows(machine, step, rows_of(machine, step), machine.write_vector(step.result), undefined, clean)) return;
+  if (!clean) machine.set_vector_undefined(step.result, undefined);
+}
+
+void load_to_queue(Machine& machine, const Step& step) {
+  Queued queued;
+  Vreg undefined;
+  bool clean = true;
+  if (!load_rows(machine, step, strided_rows(machine, step), queued.value, undefined, clean)) return;
+  if (!clean) queued.undefined = undefined;
+  queued.token = step.result;
+  machine.queue(QueueKind::CmemLoad, 0).push_back(std::move(queued));
+}
+
+void pop_loaded(Machine& machine, const Step& step) {
+  auto& queue = machine.queue(QueueKind::CmemLoad, 0);
+  if (queue.empty()) {
+    machine.report(step, FindingKind::EmptyQueue, "no load from CMEM is under way");
+    return machine.stop();
+  }
+  machine.write_vector(step.result) = queue.front().value;
+  if (queue.front().undefined) machine.set_vector_undefined(step.result, *queue.front().undefined);
+  queue.pop_front();
+}
+
+template <Rows (*rows_of)(Machine&, const Step&)>
+void store(Machine& machine, const Step& step) {
+  const Rows rows = rows_of(machine, step);
+  Memory& memory = machine.memory(rows.space);
+  const Vreg& value = machine.vector(step.operand[0]);
+  const Vreg* undefined = machine.vector_undefined(step.operand[0]);
+  if (rows.contiguous) {
+    if (!machine.may_write(step, rows.space, rows.word[0], kVregWords)) return;
+    std::memcpy(memory.words(rows.word[0]), value.word, sizeof(value.word));
+    return memory.write_undefined(rows.word[0], kVregWords, undefined != nullptr ? undefined->word : nullptr);
+  }
+  for (int i = 0; i < kSublanes; ++i) {
+    if ((rows.mask >> i & 1) == 0) continue;
+    if (!machine.may_write(step, rows.space, rows.word[i], kLanes)) return;
+    std::memcpy(memory.words(rows.word[i]), value.word + i * kLanes, kLanes * sizeof(uint32_t));
+    memory.write_undefined(rows.word[i], kLanes, undefined != nullptr ? undefined->word + i * kLanes : nullptr);
+  }
+}
+
+// Bits of the words where the mask is set.
+template <Rows (*rows_of)(Machine&, const Step&)>
+void store_masked(Machine& machine, const Step& step) {
+  const Rows rows = rows_of(machine, step);
+  Memory& memory = machine.memory(rows.space);
+  const Vreg& mask = machine.vector(step.operand[0]);
+  const Vreg& value = machine.vector(step.operand[1]);
+  const Vreg* undefined = machine.vector_undefined(step.operand[1]);
+  if (machine.vector_undefined(step.operand[0]) != nullptr) {
+    machine.report(step, FindingKind::UndefinedControl, "which lanes are stored depends on undefined data");
+  }
+  for (int i = 0; i < kSublanes; ++i) {
+    if ((rows.mask >> i & 1) == 0) continue;
+    const uint32_t* lanes = mask.word + i * kLanes;
+    const auto is_set = [](uint32_t bits) { return bits != 0; };
+    const auto first = std::find_if(lanes, lanes + kLanes, is_set) - lanes;
+    if (first == kLanes) continue;
+    auto last = kLanes - 1;
+    while (lanes[last] == 0) --last;
+    const uint64_t word = rows.word[i] + static_cast<uint64_t>(first);
+    const auto count = static_cast<uint64_t>(last - first + 1);
+    if (!machine.may_write(step, rows.space, word, count)) return;
+    const uint32_t* from = value.word + i * kLanes + first;
+    uint32_t* to = memory.words(word);
+    uint32_t bits[kLanes];
+    memory.read_undefined(word, count, bits);
+    for (uint64_t k = 0; k < count; ++k) {
+      const uint32_t set = lanes[static_cast<uint64_t>(first) + k];
+      to[k] = (to[k] & ~set) | (from[k] & set);
+      bits[k] &= ~set;
+      if (undefined != nullptr) bits[k] |= undefined->word[static_cast<uint64_t>(i * kLanes + first) + k] & set;
+    }
+    memory.write_undefined(word, count, bits);
+  }
+}
+
+// --- scalars
+void load_scalar(Machine& machine, const Step& step) {
+  const Access& access = access_of(machine, step);
+  const uint64_t word = address_of(machine, step, access);
+  if (!machine.may_read(step, access.space, word, 1)) return;
+  const Memory& memory = machine.memory(access.space);
+  machine.set_scalar(step.result, *memory.words(word), memory.undefined(word));
+}
+
+void store_scalar(Machine& machine, const Step& step) {
+  const Access& access = access_of(machine, step);
+  const uint64_t word = address_of(machine, step, access);
+  if (!machine.may_write(step, access.space, word, 1)) return;
+  Memory& memory = machine.memory(access.space);
+  *memory.words(word) = machine.scalar(step.operand[0]);
+  const uint32_t undefined = machine.scalar_undefined(step.operand[0]);
+  memory.write_undefined(word, 1, &undefined);
+}
+
+constexpr OpcodeInfo kOpcodes[] = {
+    {"vld.(bf16)", "v = M", Unit::Load, Action{load<strided_rows>},
+     "Sublane i from row base + i * ss (1 where not stated); 0 in sublanes that sm leaves out. A type means nothing."},
+    {"vld.sshfl", "v = M", Unit::Load, Action{load<shuffled_rows>},
+     "Sublane i from row base + nibble i of the pattern, the lowest first."},
+    {"vld.even.odd.slanes#", "v = M", Unit::Load, Action{load<paired_rows>},
+     "Sublanes 2i and 2i + 1 both from row base + i."},
+    {"vst", "- = M v", Unit::Store, Action{store<strided_rows>},
+     "Sublane i to row base + i * ss (1 where not stated), those that sm names."},
+    {"vst.msk", "- = M m v", Unit::Store, Action{store_masked<strided_rows>},
+     "Sublane i to row base + i * ss, those that sm names, where the mask is set."},
+    {"vst.sshfl", "- = M v", Unit::Store, Action{store<shuffled_rows>},
+     "Sublane i to row base + nibble i of the pattern, the lowest first."},
+    {"vst.even.odd.slanes#", "- = M m v", Unit::Store, Action{store_masked<paired_rows>},
+     "Sublanes 2i and 2i + 1 both to row base + i, where the mask is set."},
+    {"cld.pop", "v = M", Unit::Load, Action{load<strided_rows>}, "vld from CMEM."},
+    {"cld", "t = M", Unit::Load, Action{load_to_queue}, "vld from CMEM, into the queue that vpop.crf takes from."},
+    {"vpop.crf", "v = t?", Unit::Load, Action{pop_loaded}, "The result of the earliest cld not yet taken."},
+    {"cst.(pseudo)", "- = M v", Unit::Store, Action{store<strided_rows>}, "vst to CMEM."},
+    {"sld", "s = M", Unit::Scalar, Action{load_scalar}, "The word at the address."},
+    {"sst", "- = M s", Unit::Scalar, Action{store_scalar}, "The word at the address becomes a."},
+};
+
+}  // namespace
+
+std::span<const OpcodeInfo> memory_opcodes() { return kOpcodes; }
 
 }  // namespace sapper::llo
