@@ -62,7 +62,10 @@ struct MemoryOperand {
 
 struct Operand {
   std::variant<Immediate, Register, AllocationName, MemoryOperand> value;
-  std::string_view name;  // from a /*name=*/ before it; empty: none
+  // From a /*name=*/ before it; "old": the value that stays where the guard does not hold, as in
+  // smov.u32 (%p1, %old), %new; empty: none.
+  std::string_view name;
+  uint32_t offset = 0;  // of an allocation: added to its address, in the address unit: [#allocation3 + $0x8]
 };
 
 // (%p3) or (!%p3) or (1): the instruction takes effect only then.
@@ -76,7 +79,7 @@ struct Instruction {
   Register result;          // Bank::Token with its number where there is no value
   std::vector<Operand> operands;
   // What stands in brackets beside the operands: {"shape", "f32[256]"}, {"kind", "input"}, {"resolvable", "$true"},
-  // {"", "1/16"}, {"", "short"}.
+  // {"", "1/16"}, {"", "short"}, {"alias", "#allocation3"} after the operands of an address.
   std::vector<std::pair<std::string_view, std::string_view>> attributes;
   std::optional<Guard> guard;
   std::optional<uint32_t> target;  // the region number a branch goes to
