@@ -54,6 +54,7 @@ Machine::Machine(MachineOptions options) : options_(std::move(options)) {
   memories_.emplace_back(Space::Sflag, 1);
   memories_.emplace_back(Space::Cmem, kRowWords);
   memories_.emplace_back(Space::Host, 1);
+  memories_.emplace_back(Space::SparseCore, 1);
 }
 
 Status Machine::load(const Code& code, const Program* declarations) {
@@ -93,13 +94,13 @@ Status Machine::load(const Code& code, const Program* declarations) {
     return fail(ErrorKind::BadInput, "#allocation{}{} is not declared in {}", name.number, name.spill ? "_spill" : "",
                 code.program->file);
   };
-  for (const auto& [slot, name] : code.addresses) {
+  for (const auto& [slot, name, offset] : code.addresses) {
     SAPPER_TRY(const uint32_t address, name.spill ? spill_place(name) : place_of(name));
-    set_scalar(slot, address);
+    set_scalar(slot, address + offset);
   }
-  for (const auto& [slot, name] : code.vector_addresses) {
+  for (const auto& [slot, name, offset] : code.vector_addresses) {
     SAPPER_TRY(const uint32_t address, name.spill ? spill_place(name) : place_of(name));
-    std::fill_n(write_vector(slot).word, kVregWords, address);
+    std::fill_n(write_vector(slot).word, kVregWords, address + offset);
   }
   return {};
 }

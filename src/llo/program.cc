@@ -24,6 +24,7 @@ const char* to_string(Space space) {
     case Space::Sflag: return "sflag";
     case Space::Cmem: return "cmem";
     case Space::Host: return "host";
+    case Space::SparseCore: return "sparse_core";
   }
   return "?";
 }

@@ -42,7 +42,8 @@ struct AllocationName {
   bool operator==(const AllocationName&) const = default;
 };
 
-enum class Space : uint8_t { Hbm, Vmem, Smem, Sflag, Cmem, Host };
+// SparseCore: any memory of the sparse cores (sparse_core_tile_smem, ...); only top-level programs know it.
+enum class Space : uint8_t { Hbm, Vmem, Smem, Sflag, Cmem, Host, SparseCore };
 
 // What stands where one scalar is expected.
 using ScalarOperand = std::variant<Immediate, Register, AllocationName>;
@@ -97,6 +98,7 @@ struct Region {
   std::optional<uint32_t> parent;  // by number
   std::string_view kind;           // "loop_header"; empty: none
   std::string_view hlo;            // the HLO instruction; empty: none
+  std::string_view mark;           // "PrimaryCoreRegion", "[sym:post-main]"; empty: none
   InstructionIndex first = 0;      // the instruction where it starts; instructions.size(): at the program's end
 };
 

@@ -142,12 +142,12 @@ Slot Slots::of(const Register& name) const {
   return place == values_.end() ? kNoSlot : place->second.slot;
 }
 
-Slot Slots::address(const AllocationName& name, bool in_lanes) {
+Slot Slots::address(const AllocationName& name, uint32_t offset, bool in_lanes) {
   auto& known = in_lanes ? vector_addresses_ : addresses_;
-  const auto [place, fresh] = known.try_emplace(uint64_t{name.number} << 1 | (name.spill ? 1 : 0));
+  const auto [place, fresh] = known.try_emplace({name.number, name.spill, offset});
   if (fresh) {
     place->second = temporary(in_lanes ? Bank::Vector : Bank::Scalar);
-    (in_lanes ? code_.vector_addresses : code_.addresses).push_back({place->second, name});
+    (in_lanes ? code_.vector_addresses : code_.addresses).push_back({place->second, name, offset});
   }
   return place->second;
 }
@@ -158,7 +158,7 @@ Slot Slots::of_operand(const Operand& operand, char letter) {
     return other == nullptr ? of(*name) : of_operand(*other, letter);
   }
   const bool in_lanes = letter == 'v' || letter == 'm';
-  if (const auto* name = std::get_if<AllocationName>(&operand.value)) return address(*name, in_lanes);
+  if (const auto* name = std::get_if<AllocationName>(&operand.value)) return address(*name, operand.offset, in_lanes);
   const auto* immediate = std::get_if<Immediate>(&operand.value);
   SAPPER_ASSERT(immediate != nullptr);
   if (letter == 'p') return predicate_constant(immediate->bits != 0);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -45,7 +47,7 @@ class Slots {
   }
   [[nodiscard]] const Operand* alias_of(const Register& name) const;
   [[nodiscard]] uint32_t position(InstructionIndex i) const;
-  [[nodiscard]] Slot address(const AllocationName& name, bool in_lanes);
+  [[nodiscard]] Slot address(const AllocationName& name, uint32_t offset, bool in_lanes);
   uint32_t& slots_in(Bank bank);
 
   const Program& program_;
@@ -54,7 +56,7 @@ class Slots {
   std::unordered_map<Key, Value> values_;
   std::vector<Key> in_order_;  // by definition
   std::unordered_map<uint32_t, Slot> scalar_constants_, vector_constants_, predicate_constants_;
-  std::unordered_map<uint64_t, Slot> addresses_, vector_addresses_;
+  std::map<std::tuple<uint32_t, bool, uint32_t>, Slot> addresses_, vector_addresses_;  // by number, spill, offset
   uint32_t scalars_ = 0, vectors_ = 0, predicates_ = 0, tokens_ = 0;
 };
 

@@ -71,6 +71,7 @@ struct Code {
   struct Address {
     Slot slot = 0;  // scalar
     AllocationName name;
+    uint32_t offset = 0;  // added to the address
   };
   std::vector<Address> addresses;
   std::vector<Address> vector_addresses;  // the same in every lane

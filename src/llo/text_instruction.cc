@@ -16,7 +16,7 @@ constexpr std::string_view kOld = "old";
 std::string_view read_opcode(Scanner& scanner) {
   const char* start = scanner.cursor();
   scanner.run([](char c) { return is_word(c) || c == '[' || c == ']'; });  // vpop.f32.mrb[31].mxu1
-  if (scanner.peek() == '<') {  // inlined_call_operand.<no memory space>
+  if (scanner.peek() == '<') {                                             // inlined_call_operand.<no memory space>
     scanner.run([](char c) { return c != '>' && c != '\n'; });
     scanner.expect('>', "'>' at the end of the opcode");
   }

@@ -10,13 +10,6 @@ namespace sapper::llo {
 
 namespace {
 
-// ([sym:initializer-call]): marks of the top-level program, for its linker.
-void skip_symbol(Scanner& scanner) {
-  if (!scanner.accept(" ([sym:")) return;
-  scanner.run([](char c) { return c != ']' && c != '\n'; });
-  scanner.expect("])");
-}
-
 class LineReader {
  public:
   LineReader(Scanner& scanner, Program& program) : scanner_(scanner), program_(program), instructions_(scanner) {}
@@ -71,7 +64,7 @@ class LineReader {
     scanner_.expect_end_of_line();
   }
 
-  // $region14 ([sym:NAME]): #{fusion.1} parent=3 ([sym:NAME]) // loop_header
+  // $region14 (PrimaryCoreRegion): #{fusion.1} parent=3 ([sym:post-main]) // loop_header
   void read_region(size_t indentation) {
     region_at(indentation);
     open_.push_back({indentation, static_cast<RegionIndex>(program_.regions.size())});
@@ -80,16 +73,22 @@ class LineReader {
     region.first = static_cast<InstructionIndex>(program_.instructions.size());
     scanner_.expect("$region");
     region.number = scanner_.decimal("the region's number");
-    skip_symbol(scanner_);
+    read_mark(region);
     scanner_.expect(':', "':' after the region's number");
     if (scanner_.accept(" #{")) {
       region.hlo = scanner_.run([](char c) { return c != '}' && c != '\n'; });
       scanner_.expect('}', "'}' after the HLO instruction");
     }
     if (scanner_.accept(" parent=")) region.parent = scanner_.decimal("the parent's number");
-    skip_symbol(scanner_);
+    read_mark(region);
     if (scanner_.accept(" // ")) region.kind = scanner_.run(is_word);
     scanner_.expect_end_of_line();
+  }
+
+  void read_mark(Region& region) {
+    if (!scanner_.accept(" (")) return;
+    region.mark = scanner_.run([](char c) { return c != ')' && c != '\n'; });
+    scanner_.expect(')', "')' after the region's mark");
   }
 
   // #allocation1 [shape = 's32[]', space=sflag, size = 0x4, offset = 0, fixed_abs, tag = 'dummy']

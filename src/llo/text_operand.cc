@@ -47,7 +47,7 @@ uint32_t bf16_bits(float value) {
 }
 
 // %s1, #allocation3, 12, $0x1f
-Scalar read_scalar(Scanner& scanner) {
+ScalarOperand read_scalar(Scanner& scanner) {
   if (scanner.peek() == '%') return read_register(scanner);
   if (scanner.peek() == '#') return read_allocation_name(scanner);
   scanner.accept('$');
@@ -65,10 +65,10 @@ void read_memory_options(Scanner& scanner, MemoryOperand& operand) {
     const std::string_view key = scanner.run(is_word);
     if (key.empty()) return scanner.expected("an option of the memory operand or ']'");
     scanner.expect(':', "':' after the option's name");
-    std::optional<Scalar>* known = key == "ss"        ? &operand.sublane_stride
-                                   : key == "sm"      ? &operand.sublane_mask
-                                   : key == "pattern" ? &operand.pattern
-                                                      : nullptr;
+    std::optional<ScalarOperand>* known = key == "ss"        ? &operand.sublane_stride
+                                          : key == "sm"      ? &operand.sublane_mask
+                                          : key == "pattern" ? &operand.pattern
+                                                             : nullptr;
     if (known == nullptr) {
       operand.options.emplace_back(key, scanner.run([](char c) { return is_word(c) || c == '$' || c == '%'; }));
     } else if (known->has_value()) {
@@ -138,6 +138,7 @@ std::pair<AllocationName, uint32_t> read_allocation_address(Scanner& scanner) {
 }
 
 std::optional<Space> space_of(std::string_view name) {
+  if (name.starts_with("sparse_core_")) return Space::SparseCore;
   constexpr std::array<Space, 6> kSpaces = {Space::Hbm,   Space::Vmem, Space::Smem,
                                             Space::Sflag, Space::Cmem, Space::Host};
   for (const Space space : kSpaces) {
