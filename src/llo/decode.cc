@@ -36,7 +36,7 @@ Row row_of(std::string_view opcode) {
   row.is_phi = opcode.ends_with("phi");
   row.is_branch = opcode == "sbr.rel";
   row.has_effect = !std::holds_alternative<NoEffect>(match.info->meaning);
-  row.is_alias = match.info->unit == Unit::Pseudo && !row.has_effect && row.signature.result != '-';
+  row.is_alias = !row.is_phi && match.info->unit == Unit::Pseudo && !row.has_effect && row.signature.result != '-';
   return row;
 }
 
