@@ -392,9 +392,12 @@ class Decoder {
     return {};
   }
 
-  // Branches learn their steps.
+  // Steps learn what they work on, branches their targets.
   Status link() {
+    const auto is_vector = [](Bank bank) { return bank == Bank::Vector || bank == Bank::Mask; };
     for (Step& step : code_.steps) {
+      step.on_vectors = is_vector(step.bank) || std::any_of(step.operand_bank.begin(),
+                                                            step.operand_bank.begin() + step.operand_count, is_vector);
       if (step.kind != StepKind::Branch && step.kind != StepKind::BranchLatched) continue;
       const Instruction& branch = program_.instructions[step.source];
       const InstructionIndex to = target_of(branch);

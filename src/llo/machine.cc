@@ -165,6 +165,7 @@ Status Machine::run() {
       if ((predicates_[at.guard] != 0) == at.guard_negated) continue;
     }
     written_.clear();
+    vector_steps_run_ += at.on_vectors ? 1 : 0;
     step(at);
     if (options_.observer) options_.observer(at, *this);
     if (error_) return tl::unexpected<Error>(*error_);

@@ -86,6 +86,7 @@ class Machine {
 
   [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
   [[nodiscard]] uint64_t steps_run() const { return steps_run_; }
+  [[nodiscard]] uint64_t vector_steps_run() const { return vector_steps_run_; }  // of them on vectors and masks
   [[nodiscard]] const MachineOptions& options() const { return options_; }
   [[nodiscard]] const Code& code() const { return *code_; }
   [[nodiscard]] const Instruction& instruction(const Step& step) const;
@@ -193,6 +194,7 @@ class Machine {
   std::vector<Finding> findings_;
   std::optional<Error> error_;
   uint64_t steps_run_ = 0;
+  uint64_t vector_steps_run_ = 0;
   uint32_t next_ = 0;
   bool stopped_ = false;
 };

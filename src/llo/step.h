@@ -42,7 +42,8 @@ struct Step {
   Bank bank = Bank::Token;  // of the result
   uint8_t operand_count = 0;
   bool guard_negated = false;
-  Slot guard = kNoSlot;  // predicate slot
+  bool on_vectors = false;  // some register of it is a vector or mask
+  Slot guard = kNoSlot;     // predicate slot
   Slot result = kNoSlot;
   std::array<Slot, kMaxOperands> operand{};  // each in the bank that the row names
   std::array<Bank, kMaxOperands> operand_bank{};

@@ -1,0 +1,334 @@
+#include "llo/kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <map>
+#include <numeric>
+
+#include "base/assert.h"
+#include "hlo/text.h"
+#include "llo/decode.h"
+#include "llo/tiling.h"
+
+namespace sapper::llo {
+namespace {
+
+using hlo::Literal;
+using hlo::Shape;
+
+// One array that the kernel reads or writes: operands first, then results, tuples flattened.
+struct Leaf {
+  Shape shape;
+  const Literal* value = nullptr;   // null: a result
+  std::optional<Space> space;       // nullopt: the scalar's bits are passed
+  bool declared = false;            // the program looks at it
+  std::optional<uint32_t> address;  // of its piece
+};
+
+void flatten(const Shape& shape, std::vector<Shape>& leaves) {
+  if (!shape.is_tuple()) {
+    if (shape.is_array()) leaves.push_back(shape);
+    return;
+  }
+  for (const Shape& element : shape.elements()) flatten(element, leaves);
+}
+
+void flatten(const Literal& value, std::vector<const Literal*>& leaves) {
+  if (!value.shape().is_tuple()) {
+    if (value.shape().is_array()) leaves.push_back(&value);
+    return;
+  }
+  for (const Literal& element : value.elements()) flatten(element, leaves);
+}
+
+class KernelRunner {
+ public:
+  KernelRunner(const Program& program, const Program* declarations, const MachineOptions& options)
+      : program_(program), declarations_(declarations), machine_(options) {}
+
+  Result<KernelRun> run(std::span<const Literal> operands, std::span<const Shape> operand_shapes, const Shape& result) {
+    SAPPER_TRY(const Code code, decode(program_));
+    SAPPER_CHECKED(machine_.load(code, declarations_));
+    collect_leaves(operands, operand_shapes, result);
+    SAPPER_CHECKED(read_declarations());
+    SAPPER_CHECKED(place_leaves());
+    SAPPER_CHECKED(place_operand_table());
+    place_core_index();
+    SAPPER_CHECKED(machine_.run());
+    KernelRun run;
+    run.findings = machine_.findings();
+    check_end(run.findings);
+    run.steps = machine_.steps_run();
+    run.vector_steps = machine_.vector_steps_run();
+    SAPPER_TRY(run.output, read_output(result, run.findings));
+    return run;
+  }
+
+ private:
+  void collect_leaves(std::span<const Literal> operands, std::span<const Shape> operand_shapes, const Shape& result) {
+    std::vector<Shape> shapes;
+    std::vector<const Literal*> values;
+    for (const Shape& shape : operand_shapes) flatten(shape, shapes);
+    for (const Literal& operand : operands) flatten(operand, values);
+    SAPPER_ASSERT(shapes.size() == values.size());
+    for (size_t i = 0; i < shapes.size(); ++i) leaves_.push_back({.shape = shapes[i], .value = values[i]});
+    first_result_ = leaves_.size();
+    shapes.clear();
+    flatten(result, shapes);
+    for (const Shape& shape : shapes) leaves_.push_back({.shape = shape});
+    buffer_.resize(leaves_.size());
+    std::iota(buffer_.begin(), buffer_.end(), size_t{0});
+  }
+
+  [[nodiscard]] tl::unexpected<Error> error(const Instruction& instruction, std::string message) const {
+    return fail(Error{ErrorKind::BadInput,
+                      std::move(message),
+                      {program_.file, static_cast<int>(instruction.line), 0, to_string(instruction.result)}});
+  }
+
+  // What the program says of its operands and results: index, shape, memory, shared buffers.
+  Status read_declarations() {
+    for (const Instruction& instruction : program_.instructions) {
+      constexpr std::string_view prefix = "inlined_call_operand.";
+      if (!instruction.opcode.starts_with(prefix)) continue;
+      int index = 0;
+      const std::string_view text = instruction.attribute("index").value_or("");
+      if (std::from_chars(text.data(), text.data() + text.size(), index).ec != std::errc()) {
+        return error(instruction, "an operand of the kernel without its index");
+      }
+      if (index == -1) {
+        has_operand_table_ = true;
+        continue;
+      }
+      if (index < 0 || static_cast<size_t>(index) >= leaves_.size()) {
+        return error(instruction, fmt::format("the kernel has an operand {}, the instruction that it is run for has {} "
+                                              "operands and results",
+                                              index, leaves_.size()));
+      }
+      Leaf& leaf = leaves_[static_cast<size_t>(index)];
+      SAPPER_CHECKED(check_shape(instruction, leaf.shape));
+      leaf.declared = true;
+      leaf.space = space_named(instruction.opcode.substr(prefix.size()));
+      SAPPER_CHECKED(share_buffers(instruction));
+    }
+    for (size_t i = first_result_; i < leaves_.size(); ++i) {
+      if (leaves_[i].declared && leaves_[i].space) continue;
+      return fail(ErrorKind::BadInput, "{}: the kernel has no place for its result {} ({})", program_.file,
+                  i - first_result_, leaves_[i].shape.to_text());
+    }
+    return {};
+  }
+
+  [[nodiscard]] static std::optional<Space> space_named(std::string_view name) {
+    for (const Space space : {Space::Hbm, Space::Vmem, Space::Smem, Space::Cmem}) {
+      if (name == to_string(space)) return space;
+    }
+    return std::nullopt;
+  }
+
+  Status check_shape(const Instruction& instruction, const Shape& shape) const {
+    const std::optional<std::string_view> text = instruction.attribute("shape");
+    if (!text) return {};
+    const Result<Shape> declared = hlo::parse_shape(*text);
+    if (declared && declared->same_ignoring_layout(shape)) return {};
+    return error(instruction, fmt::format("the kernel takes {} where the instruction that it is run for has {}", *text,
+                                          shape.to_text(/*with_layout=*/false)));
+  }
+
+  // may-alias: {0,3}: leaves 0 and 3 have one buffer.
+  Status share_buffers(const Instruction& instruction) {
+    std::string_view text = instruction.attribute("may-alias").value_or("");
+    std::optional<size_t> first;
+    while (!text.empty()) {
+      const size_t digit = text.find_first_of("0123456789");
+      if (digit == std::string_view::npos) break;
+      text.remove_prefix(digit);
+      size_t index = 0;
+      const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), index);
+      if (failed != std::errc() || index >= leaves_.size()) {
+        return error(instruction, "shares its buffer with an operand that there is not");
+      }
+      text.remove_prefix(static_cast<size_t>(end - text.data()));
+      if (!first) first = index;
+      const size_t old = buffer_[index];
+      std::replace(buffer_.begin(), buffer_.end(), old, buffer_[*first]);
+    }
+    return {};
+  }
+
+  // Every leaf that the program looks at gets its piece of memory, the operands' values in it.
+  Status place_leaves() {
+    std::map<std::pair<size_t, Space>, uint32_t> places;  // of buffers
+    for (size_t i = 0; i < leaves_.size(); ++i) {
+      Leaf& leaf = leaves_[i];
+      if (!leaf.declared && !has_operand_table_) continue;
+      if (leaf.declared && !leaf.space) {
+        SAPPER_TRY(const uint32_t bits, scalar_bits(leaf));
+        leaf.address = bits;
+        machine_.bind_operand(static_cast<int>(i), bits);
+        continue;
+      }
+      if (!leaf.space) leaf.space = Space::Hbm;
+      SAPPER_TRY(const uint64_t bytes, tiled_bytes(leaf.shape));
+      constexpr uint64_t limit = uint64_t{1} << 34;
+      if (bytes > limit) return fail(ErrorKind::Resource, "{} takes {} bytes", leaf.shape.to_text(), bytes);
+      const auto [place, fresh] = places.try_emplace({buffer_[i], *leaf.space});
+      if (fresh) {
+        const char* kind = i < first_result_ ? "operand" : "result";
+        const size_t number = i < first_result_ ? i : i - first_result_;
+        place->second = machine_.memory(*leaf.space).allocate(bytes, fmt::format("{} {}", kind, number));
+      }
+      leaf.address = place->second;
+      machine_.bind_operand(static_cast<int>(i), place->second);
+      if (leaf.value != nullptr) SAPPER_CHECKED(write_value(leaf, bytes));
+    }
+    return {};
+  }
+
+  // A scalar without memory space: its bits, zero-extended.
+  [[nodiscard]] Result<uint32_t> scalar_bits(const Leaf& leaf) const {
+    const auto bytes = leaf.value->bytes();
+    if (!leaf.shape.is_scalar() || bytes.size() > sizeof(uint32_t)) {
+      return fail(ErrorKind::Unsupported, "{}: {} is passed by value", program_.file, leaf.shape.to_text());
+    }
+    uint32_t bits = 0;
+    std::memcpy(&bits, bytes.data(), bytes.size());
+    return bits;
+  }
+
+  [[nodiscard]] uint64_t first_word(const Leaf& leaf) const {
+    return uint64_t{*leaf.address} * machine_.memory(*leaf.space).unit_words();
+  }
+
+  Status write_value(const Leaf& leaf, uint64_t bytes) {
+    const uint64_t words = (bytes + 3) / 4;
+    std::vector<uint32_t> written(words);
+    Memory& memory = machine_.memory(*leaf.space);
+    const uint64_t word = first_word(leaf);
+    const std::span<std::byte> place(reinterpret_cast<std::byte*>(memory.words(word)), words * 4);
+    SAPPER_CHECKED(write_tiled(*leaf.value, leaf.shape, place, std::as_writable_bytes(std::span(written))));
+    for (uint32_t& bits : written) bits = ~bits;
+    memory.write_undefined(word, words, written.data());
+    return {};
+  }
+
+  // An operand with index -1 is a table in SMEM of what all others are bound to.
+  Status place_operand_table() {
+    if (!has_operand_table_) return {};
+    Memory& memory = machine_.memory(Space::Smem);
+    const uint32_t table = memory.allocate(leaves_.size() * sizeof(uint32_t), "table of operands");
+    for (size_t i = 0; i < leaves_.size(); ++i) *memory.words(table + i) = leaves_[i].address.value_or(0);
+    memory.write_undefined(table, leaves_.size(), nullptr);
+    machine_.bind_operand(-1, table);
+    return {};
+  }
+
+  // A place in SMEM where every program finds the number of its core: 0.
+  void place_core_index() {
+    for (const Program* program : {&program_, declarations_}) {
+      if (program == nullptr) continue;
+      for (const Allocation& allocation : program->allocations) {
+        if (!allocation.fixed || !allocation.offset || allocation.space != Space::Smem ||
+            !allocation.tag.ends_with("core index")) {
+          continue;
+        }
+        Memory& memory = machine_.memory(Space::Smem);
+        const uint64_t word = *allocation.offset / sizeof(uint32_t);
+        if (memory.piece_at(word, 1) == nullptr) continue;
+        *memory.words(word) = 0;
+        memory.write_undefined(word, 1, nullptr);
+      }
+    }
+  }
+
+  // What must be over at the end of a kernel.
+  void check_end(std::vector<Finding>& findings) {
+    const auto ends_run = [](const Finding& finding) {
+      return finding.kind == FindingKind::OutOfBounds || finding.kind == FindingKind::Deadlock ||
+             finding.kind == FindingKind::Halt || finding.kind == FindingKind::EmptyQueue;
+    };
+    if (std::ranges::any_of(findings, ends_run)) return;  // it never came to its end
+    for (const Machine::Flight& flight : machine_.flights()) {
+      findings.push_back({FindingKind::UnbalancedSync, "this DMA is never waited for", flight.instruction});
+    }
+    for (const auto& [flag, value] : machine_.sync_flags()) {
+      if (value == 0) continue;
+      findings.push_back({FindingKind::UnbalancedSync, fmt::format("sync flag {:#x} ends at {}, not 0", flag, value)});
+    }
+  }
+
+  Result<Literal> read_output(const Shape& shape, std::vector<Finding>& findings) {
+    size_t next = first_result_;
+    return read_output(shape, findings, next);
+  }
+
+  Result<Literal> read_output(const Shape& shape, std::vector<Finding>& findings, size_t& next) {
+    if (shape.is_tuple()) {
+      std::vector<Literal> elements;
+      for (const Shape& element : shape.elements()) {
+        SAPPER_TRY(Literal value, read_output(element, findings, next));
+        elements.push_back(std::move(value));
+      }
+      return Literal::tuple(std::move(elements));
+    }
+    if (!shape.is_array()) return Literal(shape);
+    const Leaf& leaf = leaves_[next++];
+    const Memory& memory = machine_.memory(*leaf.space);
+    const uint64_t word = first_word(leaf);
+    SAPPER_TRY(const uint64_t bytes, tiled_bytes(shape));
+    SAPPER_CHECKED(find_undefined(leaf, next - 1 - first_result_, (bytes + 3) / 4, findings));
+    return read_tiled({reinterpret_cast<const std::byte*>(memory.words(word)), bytes}, shape);
+  }
+
+  // Undefined bits are read like a value: elements that are not zero have some.
+  Status find_undefined(const Leaf& leaf, size_t result, uint64_t words, std::vector<Finding>& findings) const {
+    const Memory& memory = machine_.memory(*leaf.space);
+    const uint64_t word = first_word(leaf);
+    std::vector<uint32_t> bits(words);
+    memory.read_undefined(word, words, bits.data());
+    if (std::ranges::all_of(bits, [](uint32_t undefined) { return undefined == 0; })) return {};
+    SAPPER_TRY(const Literal undefined, read_tiled(std::as_bytes(std::span(bits)), leaf.shape));
+    const auto width = static_cast<size_t>(hlo::host_bytes(leaf.shape.element_type()));
+    const std::span<const std::byte> bytes = undefined.bytes();
+    int64_t count = 0;
+    int64_t first = 0;
+    for (int64_t element = undefined.element_count(); element-- > 0;) {
+      const auto* begin = bytes.data() + static_cast<size_t>(element) * width;
+      if (std::all_of(begin, begin + width, [](std::byte byte) { return byte == std::byte{0}; })) continue;
+      ++count;
+      first = element;
+    }
+    if (count == 0) return {};
+    findings.push_back({FindingKind::UndefinedOutput,
+                        fmt::format("result {}: {} of {} elements depend on undefined data, the first at [{}]", result,
+                                    count, undefined.element_count(), fmt::join(index_of(leaf.shape, first), ","))});
+    return {};
+  }
+
+  [[nodiscard]] static std::vector<int64_t> index_of(const Shape& shape, int64_t element) {
+    std::vector<int64_t> index(shape.rank());
+    for (size_t i = index.size(); i-- > 0; element /= shape.dimension(i)) index[i] = element % shape.dimension(i);
+    return index;
+  }
+
+  const Program& program_;
+  const Program* declarations_;
+  Machine machine_;
+  std::vector<Leaf> leaves_;
+  size_t first_result_ = 0;
+  std::vector<size_t> buffer_;  // of each leaf: leaves with the same number share one
+  bool has_operand_table_ = false;
+};
+
+}  // namespace
+
+Result<KernelRun> run_kernel(const Program& program, const Program* declarations, std::span<const Literal> operands,
+                             std::span<const Shape> operand_shapes, const Shape& result,
+                             const MachineOptions& options) {
+  return in_file(KernelRunner(program, declarations, options).run(operands, operand_shapes, result), program.file);
+}
+
+}  // namespace sapper::llo
