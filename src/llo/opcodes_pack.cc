@@ -1,8 +1,158 @@
-// Packing narrow lanes into words and unpacking them.
-#include "llo/isa.h"
+// Packing narrow lanes into words and unpacking them. `c`, compact: a register of w-bit lanes holds logical rows, 32/w
+// of them to a sublane (packing-inl.h). `i`, interleaved: the halves of a word are the same row of two registers.
+// foreach_target.h must come before what it compiles for each target.
+// clang-format off
+#include "eval/simd_targets.h"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "llo/opcodes_pack.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+
+#include "llo/lanes-inl.h"
+#include "llo/packing-inl.h"
+// clang-format on
+
+#include <algorithm>
+
+#include "llo/bfloat16.h"
+#include "llo/narrow_float.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sapper::llo::HWY_NAMESPACE {
+namespace {
+
+constexpr auto rounded_bfloat16 = [](uint32_t bits) { return uint32_t{to_bfloat16(std::bit_cast<float>(bits))}; };
+
+// Lanes that are undefined in part, made undefined as a whole.
+constexpr auto whole_lanes = [](uint32_t bits) { return bits != 0 ? ~uint32_t{0} : 0; };
+
+template <int width>
+void pack(const Machine&, const Step&, const Vreg* const* operands, Vreg& result) {
+  pack_compact<width>(*operands[0], *operands[1], result);
+}
+
+void pack_rounded(Machine& machine, const Step& step) {
+  static const Vreg all_defined{};
+  const Vreg* undefined[] = {machine.vector_undefined(step.operand[0]), machine.vector_undefined(step.operand[1])};
+  Vreg result;
+  pack_compact<32>(machine.vector(step.operand[0]), machine.vector(step.operand[1]), result, rounded_bfloat16);
+  if (undefined[0] == nullptr && undefined[1] == nullptr) {
+    machine.write_vector(step.result) = result;
+    return;
+  }
+  for (const Vreg*& bits : undefined)
+    if (bits == nullptr) bits = &all_defined;
+  Vreg undefined_result;
+  pack_compact<32>(*undefined[0], *undefined[1], undefined_result, whole_lanes);
+  machine.write_vector(step.result) = result;
+  machine.set_vector_undefined(step.result, undefined_result);
+}
+
+// Which of the `parts` pieces an unpack takes: its first choice; u and h both name the upper half.
+template <int parts>
+int part_of(const Step& step) {
+  return std::min<int>(step.choice[0], parts - 1);
+}
+
+template <int width, int to, bool sign>
+void unpack(const Machine&, const Step& step, const Vreg* const* operands, Vreg& result) {
+  unpack_compact<width, to, sign>(*operands[0], part_of<to / width>(step), result);
+}
+
+// bf16 is the upper half of an f32.
+void widen_bfloat16(const Machine&, const Step& step, const Vreg* const* operands, Vreg& result) {
+  unpack_compact<16, 32, false>(*operands[0], part_of<2>(step), result);
+  for (uint32_t& word : result.word) word <<= 16;
+}
+
+// Unpacks lanes of `width` bits, then converts each.
+template <int width, int to, bool sign, class Convert>
+void act_unpack_converted(Machine& machine, const Step& step) {
+  using Lane = LaneBits<to / 8>;
+  const auto convert = [&](const Vreg& from, Vreg& result, auto each) {
+    unpack_compact<width, to, sign>(from, part_of<to / width>(step), result);
+    for (int i = 0; i < kVregWords * lanes_per_word<to>; ++i) set_lane<Lane>(result, i, each(lane<Lane>(result, i)));
+  };
+  const Vreg* undefined = machine.vector_undefined(step.operand[0]);
+  Vreg bits;
+  if (undefined != nullptr)
+    convert(*undefined, bits, [](Lane lane) { return static_cast<Lane>(lane != 0 ? ~Lane{0} : 0); });
+  Vreg result;
+  convert(machine.vector(step.operand[0]), result, [](Lane lane) { return static_cast<Lane>(Convert{}(lane)); });
+  machine.write_vector(step.result) = result;
+  if (undefined != nullptr) machine.set_vector_undefined(step.result, bits);
+}
+template <int width, int to, bool sign, class Convert>
+constexpr Action unpack_converted(Convert) {
+  return {act_unpack_converted<width, to, sign, Convert>};
+}
+
+constexpr auto bfloat16_of_integer = [](uint16_t lane) {
+  return to_bfloat16(static_cast<float>(static_cast<int16_t>(lane)));
+};
+
+std::span<const OpcodeInfo> pack_rows() {
+  static const OpcodeInfo rows[] = {
+      {"vpack.c.b32.b16", "v = v v", Unit::Vector, Movement{pack<32>},
+       "The low halves of words, packed: rows 8-15 from the first operand, 0-7 from the second."},
+      {"vpack.c.b16.b8", "v = v v", Unit::Vector, Movement{pack<16>},
+       "The low bytes of packed 16-bit lanes: rows 16-31 from the first operand, 0-15 from the second."},
+      {"vpack.c.b8.b4", "v = v v", Unit::Vector, Movement{pack<8>},
+       "The low nibbles of packed bytes: rows 32-63 from the first operand, 0-31 from the second."},
+      {"vpack.c.(f32).bf16", "v = v v", Unit::Vector, Action{pack_rounded},
+       "f32 rounded to bf16 (nearest even), packed: rows 8-15 from the first operand, 0-7 from the second."},
+      {"vpack.i.f32.bf16", "v = v v", Unit::Vector,
+       lanewise([](float high, float low) { return uint32_t{to_bfloat16(high)} << 16 | to_bfloat16(low); }),
+       "f32 rounded to bf16 (nearest even): the first operand in the upper halves, the second in the lower ones."},
+
+      {"vunpack.c.l|u|h.s16|b16.(s32).(s16)", "v = v", Unit::Vector, Movement{unpack<16, 32, true>},
+       "Packed 16-bit integers as words, signed: rows 0-7 (l) or 8-15 (u, h)."},
+      {"vunpack.c.l|u|h.u16.u32|s32.(u16)", "v = v", Unit::Vector, Movement{unpack<16, 32, false>},
+       "Packed 16-bit integers as words, unsigned: rows 0-7 (l) or 8-15 (u, h)."},
+      {"vunpack.c.0|1|2|3.s8.s32.(s8)", "v = v", Unit::Vector, Movement{unpack<8, 32, true>},
+       "Packed bytes as words, signed: rows 8k to 8k+7."},
+      {"vunpack.c.0|1|2|3.u8.u32|s32.(u8)", "v = v", Unit::Vector, Movement{unpack<8, 32, false>},
+       "Packed bytes as words, unsigned: rows 8k to 8k+7."},
+      {"vunpack.c.l|u|h.s8.s16.(s8)", "v = v", Unit::Vector, Movement{unpack<8, 16, true>},
+       "Packed bytes as packed 16-bit integers, signed: rows 0-15 (l) or 16-31 (u, h)."},
+      {"vunpack.c.l|u|h.s4.(s8).(s4)", "v = v", Unit::Vector, Movement{unpack<4, 8, true>},
+       "Packed nibbles as packed bytes, signed: rows 0-31 (l) or 32-63 (u, h)."},
+      {"vunpack.c.l|u|h.u4.(u8).(u4)", "v = v", Unit::Vector, Movement{unpack<4, 8, false>},
+       "Packed nibbles as packed bytes, unsigned: rows 0-31 (l) or 32-63 (u, h)."},
+      {"vunpack.c.l|u|h.bf16.(f32)", "v = v", Unit::Vector, Movement{widen_bfloat16},
+       "Packed bf16 as f32: rows 0-7 (l) or 8-15 (u, h)."},
+      {"vunpack.c.l|u|h.s8.bf16", "v = v", Unit::Vector, unpack_converted<8, 16, true>(bfloat16_of_integer),
+       "Packed signed bytes as packed bf16: rows 0-15 (l) or 16-31 (u, h)."},
+      {"vunpack.c.0|1|2|3.if8|f8e4m3b11.f32", "v = v", Unit::Vector,
+       unpack_converted<8, 32, false>([](uint32_t bits) { return FloatE4M3B11::decode(bits); }),
+       "Packed f8e4m3b11fnuz as f32: rows 8k to 8k+7."},
+      {"vunpack.c.0|1|2|3.e4m3.f32", "v = v", Unit::Vector,
+       unpack_converted<8, 32, false>([](uint32_t bits) { return FloatE4M3::decode(bits); }),
+       "Packed f8e4m3fn as f32: rows 8k to 8k+7."},
+      {"vunpack.c.0|1|2|3.e5m2.f32", "v = v", Unit::Vector,
+       unpack_converted<8, 32, false>([](uint32_t bits) { return FloatE5M2::decode(bits); }),
+       "Packed f8e5m2 as f32: rows 8k to 8k+7."},
+      {"vunpack.i.l.bf16.(f32)", "v = v", Unit::Vector,
+       precise([](uint32_t x) { return x << 16; }, [](uint32_t, uint32_t undefined) { return undefined << 16; }),
+       "The bf16 in the lower halves of words as f32."},
+      {"vunpack.i.u|h.bf16.(f32)", "v = v", Unit::Vector,
+       precise([](uint32_t x) { return x & 0xffff0000; },
+               [](uint32_t, uint32_t undefined) { return undefined & 0xffff0000; }),
+       "The bf16 in the upper halves of words as f32."},
+  };
+  return rows;
+}
+
+}  // namespace
+
+std::span<const OpcodeInfo> choose_pack_rows() { return pack_rows(); }
+
+}  // namespace sapper::llo::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace sapper::llo {
-
-std::span<const OpcodeInfo> pack_opcodes() { return {}; }
-
+HWY_EXPORT(choose_pack_rows);
+std::span<const OpcodeInfo> pack_opcodes() { return HWY_DYNAMIC_DISPATCH(choose_pack_rows)(); }
 }  // namespace sapper::llo
+#endif

@@ -1,0 +1,21 @@
+// bf16 numbers as the upper halves of f32 numbers.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace sapper::llo {
+
+[[gnu::always_inline]] inline float from_bfloat16(uint16_t bits) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
+
+// To nearest even; NaN stays NaN.
+[[gnu::always_inline]] inline uint16_t to_bfloat16(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  const bool nan = (bits & 0x7fffffff) > 0x7f800000;
+  return static_cast<uint16_t>(nan ? bits >> 16 | 0x40 : rounded);
+}
+
+}  // namespace sapper::llo

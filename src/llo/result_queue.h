@@ -1,0 +1,27 @@
+// Results on their way from a unit to the instruction that pops them.
+#pragma once
+
+#include "llo/machine.h"
+
+namespace sapper::llo {
+
+// A vector operand with its definedness, as a queue carries it.
+[[nodiscard]] Queued queued_operand(const Machine& machine, Slot vector);
+
+// `move` applied to a value and to its undefined bits.
+template <class Move>
+Queued moved(const Queued& from, Move move) {
+  Queued to;
+  move(from.value, to.value);
+  if (from.undefined) move(*from.undefined, to.undefined.emplace());
+  return to;
+}
+
+// Appends to a queue, under the token that `step` makes.
+void push_result(Machine& machine, const Step& step, QueueKind kind, uint32_t unit, Queued result);
+
+// Takes a result into the vector register that `step` makes. In an SSA program a pop that names a token takes that
+// token's result: the order of the text is not yet the order of the queue. Everywhere else the first one.
+void pop_result(Machine& machine, const Step& step, QueueKind kind, uint32_t unit);
+
+}  // namespace sapper::llo
