@@ -1,0 +1,48 @@
+// The backend passes of one kernel, run one after another on the same values: they must keep every bit of the result,
+// so the first one that does not is the guilty one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "llo/divergence.h"
+#include "llo/dump.h"
+#include "llo/kernel.h"
+
+namespace sapper::llo {
+
+struct PassOutcome {
+  int index = 0;
+  std::string pass;
+  enum class Result : uint8_t {
+    Same,     // as the pass before, bit for bit (NaNs are alike)
+    Changed,  // the result is another one
+    NotRun,   // why: `reason`
+  } result = Result::Same;
+  std::string reason;
+  size_t instructions = 0;
+  size_t bundles = 0;  // the length of the schedule; 0: not scheduled yet
+  std::vector<Finding> findings;
+};
+
+struct PassWalk {
+  std::vector<PassOutcome> passes;
+  std::optional<size_t> guilty;          // position in `passes` of the first that changed the result
+  std::optional<size_t> before;          // position of the last one that ran before it
+  std::optional<Divergence> divergence;  // between the two: the first instruction that does something else
+};
+
+// Passes that may change bits, with why; empty: none of that name may.
+[[nodiscard]] std::string_view may_change_bits(std::string_view pass);
+
+// Runs every stage of `dump`; stages that cannot run are passed over. `call.declarations` is not looked at: the first
+// stage declares. Errors: those of the first stage; it has to run.
+[[nodiscard]] Result<PassWalk> walk_passes(const KernelDump& dump, const KernelCall& call);
+
+// Equal bit for bit, where any NaN is as good as another.
+[[nodiscard]] bool same_bits(const hlo::Literal& a, const hlo::Literal& b);
+
+}  // namespace sapper::llo
