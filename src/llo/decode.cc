@@ -68,6 +68,7 @@ class Decoder {
   explicit Decoder(const Program& program) : program_(program), slots_(program, code_) {}
 
   Result<Code> run() {
+    SAPPER_CHECKED(check_regions());
     SAPPER_CHECKED(find_rows());
     SAPPER_TRY(loops_, find_loops(program_));
     resolve_aliases();
@@ -88,6 +89,16 @@ class Decoder {
     return fail(Error{kind,
                       std::move(message),
                       {program_.file, static_cast<int>(instruction.line), 0, to_string(instruction.result)}});
+  }
+
+  // Some passes are dumped without their regions, so that no one knows where branches go.
+  Status check_regions() const {
+    if (!program_.regions.empty() || !program_.bundles.empty()) return {};
+    for (const Instruction& instruction : program_.instructions)
+      if (instruction.target)
+        return error(ErrorKind::Unsupported, instruction,
+                     "this pass was dumped without its regions: its branches have no targets");
+    return {};
   }
 
   Status find_rows() {
