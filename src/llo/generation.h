@@ -9,11 +9,19 @@
 
 namespace sapper::llo {
 
+// How the weights that are pushed into a matrix unit one after the other stand there.
+enum class PushOrder : uint8_t {
+  UpwardsReversed,  // each push above those before; of a register's rows the last on top
+  Upwards,          // each push above those before
+  Downwards,        // each push below those before
+};
+
 struct Generation {
   std::string name = "v5e";       // as in tpu:v5e
   int matrix_size = 128;          // rows and columns of a matrix unit
   uint32_t granule_bytes = 32;    // what DMA sizes and strides and sync flags count in
   uint32_t hbm_unit_bytes = 512;  // one step of an HBM address
+  PushOrder push_order = PushOrder::Upwards;
 };
 
 // v2, v3, v4, v5e, v5p, v6e, tpu7x; BadInput for another name.

@@ -1,0 +1,68 @@
+// One matrix unit (MXU): weights are pushed into a staging register, a register of rows at a time, and latched as the
+// gains; rows of a left operand are multiplied by them. From v6e on it is 256 by 256: a right half of columns and an
+// upper half of lanes come in a register of their own, before the other half.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "llo/generation.h"
+#include "llo/matrix_gains.h"
+
+namespace sapper::llo {
+
+// Which rows and columns of the weights a push gives.
+enum class PushPlace : uint8_t {
+  Upper,     // vmatpush1, and vmatpush of 128 columns: rows from the first on
+  Lower,     // vmatpush2: rows from the 129th on
+  Diagonal,  // vmatpush3: the left half gives rows and columns 1 to 128, the right half rows and columns 129 to 256;
+             // the other two quarters are absent
+};
+inline constexpr int kPushPlaces = 3;
+
+struct MatrixPush {
+  PushPlace place = PushPlace::Upper;
+  MatrixFormat format = MatrixFormat::F32;
+  bool transposed = false;  // rows of the register are columns of the weights
+  bool wide = false;        // with the right half that was prepared
+  MatrixOperand left;
+};
+
+class MatrixUnit {
+ public:
+  static constexpr int kStagings = 2;  // msra, msrb
+
+  // vmatprep.subr: the right half of the next push.
+  void prepare_columns(MatrixOperand right) { right_ = std::move(right); }
+  // False: there is no room left.
+  [[nodiscard]] bool push(int staging, MatrixPush push);
+  // vlgmr: the staged weights become the gains; the next push starts a new set.
+  void latch(int staging, PushOrder order);
+  // vdwg: done with the gains; the next multiplication latches first.
+  void release() { holds_gains_ = false; }
+  [[nodiscard]] bool holds_gains() const { return holds_gains_; }
+
+  // vmatprep.mubr: lanes 129 to 256 of the left operand.
+  void prepare_lanes(MatrixOperand upper) { upper_ = std::move(upper); }
+  // `lower` (and, if `wide`, what was prepared) times the gains: see MatrixGains::multiply.
+  [[nodiscard]] std::vector<MatrixResult> multiply(MatrixOperand lower, MatrixFormat format, bool wide, MatrixSum how);
+
+ private:
+  struct Staged {
+    MatrixPush push;
+    std::optional<MatrixOperand> right;
+  };
+  struct Staging {
+    std::vector<Staged> pushes;
+    bool latched = false;  // the next push starts afresh
+  };
+
+  std::array<Staging, kStagings> stagings_;
+  std::optional<MatrixOperand> right_, upper_;
+  MatrixGains gains_;
+  bool holds_gains_ = false;
+};
+
+}  // namespace sapper::llo
