@@ -27,7 +27,8 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 struct Part {
   std::vector<std::string_view> alternatives;
   bool optional = false;
-  bool numbered = false;  // the only alternative is followed by digits
+  bool numbered = false;    // the only alternative is followed by digits
+  std::string_view suffix;  // and these by this
 
   [[nodiscard]] bool has_choice() const { return optional || numbered || alternatives.size() > 1; }
 };
@@ -38,9 +39,10 @@ Part part_of(std::string_view text) {
     part.optional = true;
     text = text.substr(1, text.size() - 2);
   }
-  if (text.ends_with('#')) {
+  if (const size_t digits = text.find('#'); digits != std::string_view::npos) {
     part.numbered = true;
-    text.remove_suffix(1);
+    part.suffix = text.substr(digits + 1);
+    text = text.substr(0, digits);
   }
   part.alternatives = split(text, '|');
   return part;
@@ -54,8 +56,9 @@ struct Pattern {
 // What `text` is as `part`: the alternative's position or the number; nullopt: something else.
 std::optional<uint32_t> match_part(const Part& part, std::string_view text) {
   if (part.numbered) {
-    if (!text.starts_with(part.alternatives[0])) return std::nullopt;
+    if (!text.starts_with(part.alternatives[0]) || !text.ends_with(part.suffix)) return std::nullopt;
     text.remove_prefix(part.alternatives[0].size());
+    text.remove_suffix(std::min(text.size(), part.suffix.size()));
     uint32_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;

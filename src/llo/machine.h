@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "llo/generation.h"
+#include "llo/matrix_product.h"
 #include "llo/memory.h"
 #include "llo/step.h"
 #include "llo/vreg.h"
@@ -47,6 +48,7 @@ struct MachineOptions {
   double time_limit_seconds = 0;       // 0: no limit
   bool flush_subnormals = true;        // of f32 arithmetic on the vector unit: the hardware has no subnormals
   bool round_matmul_operands = false;  // vmatmul.f32 rounds its operands to bf16 first
+  MatrixSum matrix_sum = MatrixSum::Double;
   // EUP results are correctly rounded; not zero: moved by up to their documented error, chosen from this seed.
   uint64_t perturb_transcendentals = 0;
   // Called after each step that took effect. Slow.

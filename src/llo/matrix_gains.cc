@@ -26,11 +26,13 @@ Vreg complement(const Vreg& mask) {
   return result;
 }
 
+bool any(const std::vector<uint8_t>& marks) { return std::find(marks.begin(), marks.end(), 1) != marks.end(); }
+
 // Which elements have a bit set in `bits`; empty: none.
 std::vector<uint8_t> marks(const Vreg& bits, MatrixFormat format) {
   std::vector<uint8_t> found(static_cast<size_t>(rows_of(format)) * kLanes);
   mark_rows(bits, format, found.data());
-  if (std::find(found.begin(), found.end(), 1) == found.end()) found.clear();
+  if (!any(found)) found.clear();
   return found;
 }
 
@@ -164,7 +166,7 @@ std::vector<MatrixResult> MatrixGains::multiply(const std::vector<MatrixOperand>
       MatrixResult& result = results[group * halves + side];
       const int first = group * kVregWords;
       for (int i = 0; i < kVregWords; ++i) result.value.word[i] = result_bits(sums[first + i], format);
-      if (undefined.empty()) continue;
+      if (!any(undefined)) continue;
       Vreg& bits = result.undefined.emplace();
       for (int i = 0; i < kVregWords; ++i) bits.word[i] = undefined[first + i] != 0 ? ~uint32_t{0} : 0;
     }

@@ -1,8 +1,268 @@
 // The matrix units: weights pushed and latched, rows multiplied, results popped.
+//
+// What the text does not say, found by what kernels must compute:
+// - The gains are empty at the start and after vdwg (or .dwg); a vmatmul that finds them so latches msra first. From
+// v5e
+//   on final code names the latch instead: .vlgmr.msra or .msrb.
+// - Results leave a unit first in, first out; on tpu7x they wait in the numbered registers of a result buffer (mrb),
+//   where a result that meets another is added to it, and a pop empties. Before the numbers are given out (every one is
+//   0) they leave first in, first out.
+// - Default precision: f32 operands of a vmatmul are taken as they are; MachineOptions::round_matmul_operands rounds
+// them
+//   to bf16 first. Sums: MachineOptions::matrix_sum.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/assert.h"
 #include "llo/isa.h"
+#include "llo/machine.h"
+#include "llo/matrix_unit.h"
 
 namespace sapper::llo {
+namespace {
 
-std::span<const OpcodeInfo> matrix_opcodes() { return {}; }
+// A register of tpu7x's result buffer.
+struct BufferedResult {
+  MatrixResult result;
+  bool is_integer = false;
+};
+
+struct UnitOfMachine : UnitState {
+  MatrixUnit unit;
+  std::vector<std::optional<BufferedResult>> buffer;
+  std::optional<bool> numbers_results;  // nullopt: not looked at yet
+};
+
+UnitOfMachine& unit_of(Machine& machine, uint32_t number) { return machine.unit<UnitOfMachine>(number); }
+
+// --- operands
+
+// The last operand, under the mask before it if there is one. What an undefined mask bit decides is undefined.
+MatrixOperand operand_of(const Machine& machine, const Step& step) {
+  const Slot value = step.operand[step.operand_count - 1];
+  MatrixOperand operand{.value = machine.vector(value)};
+  if (const Vreg* bits = machine.vector_undefined(value)) operand.undefined = *bits;
+  if (step.operand_count == 1) return operand;
+  operand.mask = machine.vector(step.operand[0]);
+  if (const Vreg* unsure = machine.vector_undefined(step.operand[0])) {
+    if (!operand.undefined) operand.undefined = Vreg{};
+    for (int i = 0; i < kVregWords; ++i) {
+      operand.undefined->word[i] |= unsure->word[i];
+      operand.mask->word[i] |= unsure->word[i];
+    }
+  }
+  return operand;
+}
+
+// `half` as (hi|low) chooses.
+MatrixFormat f32_format(const Machine& machine, uint16_t half) {
+  switch (half) {
+    case 0: return machine.options().round_matmul_operands ? MatrixFormat::F32Rounded : MatrixFormat::F32;
+    case 1: return MatrixFormat::F32High;
+    default: return MatrixFormat::F32Low;
+  }
+}
+
+// `type` as (bf16|s8|byte|u8|bf8|f8e5m2|f8e4m3) chooses.
+MatrixFormat weight_format(const Machine& machine, uint16_t half, uint16_t type) {
+  constexpr std::array kFormats = {MatrixFormat::Bf16,   MatrixFormat::S8,     MatrixFormat::S8,    MatrixFormat::U8,
+                                   MatrixFormat::F8E5M2, MatrixFormat::F8E5M2, MatrixFormat::F8E4M3};
+  return type == 0 ? f32_format(machine, half) : kFormats[type - 1];
+}
+
+// `type` as f32|bf16|s8|u8|f8e5m2|f8e4m3fn chooses.
+MatrixFormat row_format(const Machine& machine, uint16_t half, uint16_t type) {
+  constexpr std::array kFormats = {MatrixFormat::Bf16, MatrixFormat::S8, MatrixFormat::U8, MatrixFormat::F8E5M2,
+                                   MatrixFormat::F8E4M3};
+  return type == 0 ? f32_format(machine, half) : kFormats[type - 1];
+}
+
+// --- weights
+
+void push(Machine& machine, const Step& step, uint32_t unit, int staging, MatrixPush push) {
+  push.left = operand_of(machine, step);
+  if (!unit_of(machine, unit).unit.push(staging, std::move(push)))
+    machine.fail_with({ErrorKind::Unsupported,
+                       fmt::format("more weights are pushed into matrix unit {} than it has rows", unit),
+                       {}});
+}
+
+void push_narrow(Machine& machine, const Step& step) {
+  const auto [half, type, sixteen, transposed, staging, unit, unused, unused2] = step.choice;
+  push(machine, step, unit, staging,
+       {.format = weight_format(machine, half, type), .transposed = transposed != 0, .left = {}});
+}
+
+void push_wide(Machine& machine, const Step& step) {
+  const auto [place, half, type, sixteen, transposed, staging, unit, unused] = step.choice;
+  push(machine, step, unit, staging,
+       {.place = static_cast<PushPlace>(place),
+        .format = weight_format(machine, half, type),
+        .transposed = transposed != 0,
+        .wide = true,
+        .left = {}});
+}
+
+void prepare_columns(Machine& machine, const Step& step) {
+  unit_of(machine, step.choice[2]).unit.prepare_columns(operand_of(machine, step));
+}
+
+void release(Machine& machine, const Step& step) { unit_of(machine, step.choice[0]).unit.release(); }
+
+// --- products
+
+void prepare_lanes(Machine& machine, const Step& step) {
+  unit_of(machine, step.choice[2]).unit.prepare_lanes(operand_of(machine, step));
+}
+
+void add(BufferedResult& to, const MatrixResult& result) {
+  for (int i = 0; i < kVregWords; ++i) {
+    uint32_t& word = to.result.value.word[i];
+    const uint32_t other = result.value.word[i];
+    word = to.is_integer ? word + other
+                         : std::bit_cast<uint32_t>(std::bit_cast<float>(word) + std::bit_cast<float>(other));
+  }
+  if (!result.undefined) return;
+  if (!to.result.undefined) to.result.undefined = Vreg{};
+  for (int i = 0; i < kVregWords; ++i) to.result.undefined->word[i] |= result.undefined->word[i];
+}
+
+// Whether the program's results have their numbers in the result buffer.
+bool numbers_results(const Machine& machine, UnitOfMachine& unit) {
+  const auto numbered = [](const Instruction& instruction) {
+    const size_t at = instruction.opcode.find(".mrb[");
+    return at != std::string_view::npos && !instruction.opcode.substr(at).starts_with(".mrb[0]");
+  };
+  if (!unit.numbers_results) {
+    const auto& instructions = machine.code().program->instructions;
+    unit.numbers_results = std::any_of(instructions.begin(), instructions.end(), numbered);
+  }
+  return *unit.numbers_results;
+}
+
+void multiply(Machine& machine, const Step& step) {
+  const auto [wide, half, type, sixteen, latch, staging, buffer, number] = step.choice;
+  UnitOfMachine& target = unit_of(machine, number);
+  MatrixUnit& unit = target.unit;
+  const PushOrder order = machine.options().generation.push_order;
+  constexpr int kDoneAfter = 1;  // (dwg|vlgmr)
+  constexpr int kLatchFirst = 2;
+  if (latch == kLatchFirst) {
+    unit.latch(staging - 1, order);
+  } else if (!unit.holds_gains()) {
+    unit.latch(0, order);
+  }
+  const MatrixFormat format = row_format(machine, half, type);
+  std::vector<MatrixResult> results =
+      unit.multiply(operand_of(machine, step), format, wide != 0, machine.options().matrix_sum);
+  if (latch == kDoneAfter) unit.release();
+
+  if (buffer == 0 || !numbers_results(machine, target)) {
+    std::deque<Queued>& queue = machine.queue(QueueKind::MatrixResult, number);
+    for (MatrixResult& result : results) queue.push_back({result.value, result.undefined, step.result});
+    return;
+  }
+  size_t at = buffer - 1;
+  target.buffer.resize(std::max(target.buffer.size(), at + results.size()));
+  for (MatrixResult& result : results) {
+    std::optional<BufferedResult>& place = target.buffer[at++];
+    if (place) {
+      add(*place, result);
+    } else {
+      place = BufferedResult{std::move(result), is_integer(format)};
+    }
+  }
+}
+
+// --- results
+
+void write_result(Machine& machine, const Step& step, const Vreg& value, const std::optional<Vreg>& undefined) {
+  machine.write_vector(step.result) = value;
+  if (undefined) machine.set_vector_undefined(step.result, *undefined);
+}
+
+void pop_nothing(Machine& machine, const Step& step, uint32_t unit) {
+  machine.report(step, FindingKind::EmptyQueue, fmt::format("matrix unit {} has no result to pop", unit));
+  const MatrixOperand unknown = MatrixOperand::unknown();
+  write_result(machine, step, unknown.value, unknown.undefined);
+}
+
+void pop_first(Machine& machine, const Step& step, uint32_t unit) {
+  std::deque<Queued>& queue = machine.queue(QueueKind::MatrixResult, unit);
+  if (queue.empty()) return pop_nothing(machine, step, unit);
+  write_result(machine, step, queue.front().value, queue.front().undefined);
+  queue.pop_front();
+}
+
+void pop(Machine& machine, const Step& step) { pop_first(machine, step, step.choice[1]); }
+
+void pop_buffered(Machine& machine, const Step& step) {
+  const uint16_t at = step.choice[1];
+  const uint16_t number = step.choice[2];
+  UnitOfMachine& unit = unit_of(machine, number);
+  if (!numbers_results(machine, unit)) return pop_first(machine, step, number);
+  if (at >= unit.buffer.size() || !unit.buffer[at]) return pop_nothing(machine, step, number);
+  const BufferedResult popped = *std::exchange(unit.buffer[at], std::nullopt);
+  write_result(machine, step, popped.result.value, popped.result.undefined);
+}
+
+constexpr std::array kRows = {
+    OpcodeInfo{
+        "vmatpush.(hi|low).(bf16|s8|byte|u8|bf8|f8e5m2|f8e4m3).(bf16).(xpose).msra|msrb.mxu#", "- = v", Unit::Matrix,
+        Action{push_narrow},
+        "Stages the rows of a register as the next rows of weights (.xpose: columns). From v4 on they stand above "
+        "those before, before v4 also the last row of the register above the others, on tpu7x below. A register "
+        "has 8 rows of f32 (.hi, .low: their first or second bf16 part), 16 of bf16, 32 of bytes (byte: s8; bf8, "
+        "f8e5m2; f8e4m3: the finite one)."},
+    OpcodeInfo{"vmatpush.(hi|low).(bf16|s8|byte|u8|bf8|f8e5m2|f8e4m3).(bf16).(xpose).msk.msra|msrb.mxu#", "- = m v",
+               Unit::Matrix, Action{push_narrow}, "vmatpush with 0 for elements outside of the mask."},
+    OpcodeInfo{"vmatpush1|vmatpush2|vmatpush3.(hi|low).(bf16|s8|byte|u8|bf8|f8e5m2|f8e4m3).(bf16).(xpose).msra|msrb."
+               "mxu#",
+               "- = v", Unit::Matrix, Action{push_wide},
+               "vmatpush into a unit of 256 by 256, with the register of the last vmatprep.subr as columns 129 to 256. "
+               "1: rows from the first on; 2: rows from the 129th on; 3: the register gives rows and columns 1 to 128, "
+               "the prepared one rows and columns 129 to 256, and the rest is absent."},
+    OpcodeInfo{"vmatpush1|vmatpush2|vmatpush3.(hi|low).(bf16|s8|byte|u8|bf8|f8e5m2|f8e4m3).(bf16).(xpose).msk.msra|"
+               "msrb.mxu#",
+               "- = m v", Unit::Matrix, Action{push_wide},
+               "vmatpush1, 2, 3 with 0 for elements of the register outside of the mask."},
+    OpcodeInfo{"vmatprep.subr.(bf16|s8|u8|bf8|f8e5m2|f8e4m3).(bf16).mxu#", "- = v", Unit::Matrix,
+               Action{prepare_columns}, "The right half of the next vmatpush1, 2, 3."},
+    OpcodeInfo{"vmatprep.subr.msk.(bf16|s8|u8|bf8|f8e5m2|f8e4m3).(bf16).mxu#", "- = m v", Unit::Matrix,
+               Action{prepare_columns}, "vmatprep.subr with 0 for elements outside of the mask."},
+    OpcodeInfo{"vmatprep.mubr.f32|bf16|s8|u8|f8e5m2|f8e4m3fn.(bf16).mxu#", "- = v", Unit::Matrix, Action{prepare_lanes},
+               "Lanes 129 to 256 of the left operand of the next vmatmul.mubr."},
+    OpcodeInfo{"vmatprep.mubr.msk.f32|bf16|s8|u8|f8e5m2|f8e4m3fn.(bf16).mxu#", "- = m v", Unit::Matrix,
+               Action{prepare_lanes}, "vmatprep.mubr of which elements outside of the mask take no part."},
+    OpcodeInfo{
+        "vmatmul.(mubr).(hi|low).f32|bf16|s8|u8|f8e5m2|f8e4m3fn.(bf16).(dwg|vlgmr).(msra|msrb).gmra.(mrb[#]).mxu#",
+        "- = v", Unit::Matrix, Action{multiply},
+        "The rows of a register (8 of f32, 16 of bf16, 32 of bytes) times the gains: f32 sums, of s8 and u8 s32 "
+        "sums; a register of results for each eight rows. mubr: of 256 lanes, the upper ones prepared, with two "
+        "registers of results, columns 1 to 128 first. .vlgmr: latches the gains from a staging register first; "
+        ".dwg: done with the gains, the next vmatmul latches. Results wait for vpop, or in mrb[#] and on, added "
+        "to what waits there."},
+    OpcodeInfo{
+        "vmatmul.(mubr).(hi|low).msk.f32|bf16|s8|u8|f8e5m2|f8e4m3fn.(bf16).(dwg|vlgmr).(msra|msrb).gmra.(mrb[#])."
+        "mxu#",
+        "- = m v", Unit::Matrix, Action{multiply},
+        "vmatmul of which elements of the register outside of the mask take no part."},
+    OpcodeInfo{"vdwg.mxu#", "- =", Unit::Matrix, Action{release},
+               "Done with the gains: the next vmatmul latches msra first."},
+    OpcodeInfo{"vpop.f32|s32.mrf.mxu#", "v =", Unit::Matrix, Action{pop}, "The oldest result of a matrix unit."},
+    OpcodeInfo{"vpop.f32|s32.mrb[#].mxu#", "v =", Unit::Matrix, Action{pop_buffered},
+               "The result that waits in a register of a matrix unit's result buffer, which is empty then."},
+};
+
+}  // namespace
+
+std::span<const OpcodeInfo> matrix_opcodes() { return kRows; }
 
 }  // namespace sapper::llo

@@ -15,7 +15,7 @@ namespace sapper::llo {
 using Slot = uint32_t;
 constexpr Slot kNoSlot = UINT32_MAX;
 constexpr int kMaxOperands = 12;
-constexpr int kMaxChoices = 6;
+constexpr int kMaxChoices = 8;
 
 // Where an instruction looks at memory; each part a scalar slot or kNoSlot.
 struct Access {
