@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "llo/subnormals.h"
 
 namespace sapper::llo {
 
@@ -150,6 +151,7 @@ const Instruction& Machine::instruction(const Step& step) const {
 // --- running
 
 Status Machine::run() {
+  const FlushSubnormals subnormals(options_.flush_subnormals);
   const double deadline = options_.time_limit_seconds > 0 ? seconds_now() + options_.time_limit_seconds : 0;
   uint64_t next_look = kStepsBetweenLooksAtTheClock;
   next_ = 0;

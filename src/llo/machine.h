@@ -46,7 +46,7 @@ struct MachineOptions {
   Generation generation;
   uint64_t step_limit = 0;             // steps in all above this are a Resource error; 0: no limit
   double time_limit_seconds = 0;       // 0: no limit
-  bool flush_subnormals = true;        // of f32 arithmetic on the vector unit: the hardware has no subnormals
+  bool flush_subnormals = true;        // of floating-point arithmetic: the hardware has no subnormals (subnormals.h)
   bool round_matmul_operands = false;  // vmatmul.f32 rounds its operands to bf16 first
   MatrixSum matrix_sum = MatrixSum::Double;
   // EUP results are correctly rounded; not zero: moved by up to their documented error, chosen from this seed.

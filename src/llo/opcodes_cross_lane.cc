@@ -182,6 +182,16 @@ void pop(Machine& machine, const Step& step) {
   pop_result(machine, step, kind, unit_of<0>(step));
 }
 
+// --- to the scalar unit and to the other core
+
+void push_to_scalars(Machine& machine, const Step& step) {
+  push_result(machine, step, QueueKind::Scalar, 0, queued_operand(machine, step.operand[0]));
+}
+
+void other_core(Machine& machine, const Step&) {
+  machine.fail_with({ErrorKind::Unsupported, "a kernel that two cores run together; one core is modelled"});
+}
+
 constexpr OpcodeInfo kRows[] = {
     {"vrot.slane", "v = v v", Unit::Vector, Action{rotate_sublanes},
      "Sublane s of the result is sublane (s + amount) mod 8 of the first operand; the amount is the second operand's, "
@@ -219,6 +229,12 @@ constexpr OpcodeInfo kRows[] = {
      "The smallest of a sublane's 128 lanes, in all its lanes; NaN where one is. To the unit's reduction queue."},
     {"vpop.xlane.xlu#", "v = t?", Unit::CrossLane, Action{pop<QueueKind::CrossLaneReduce>},
      "The next result of the unit's reduction queue."},
+
+    {"vpush", "t = v", Unit::Vector, Action{push_to_scalars}, "Sends the word of sublane 0, lane 0 to spop."},
+    {"vpush.ccrf.(asym)", "t = v", Unit::Vector, Action{other_core},
+     "Sends a register to the other core (not modelled)."},
+    {"vpop.ccrf.(asym)", "v = t?", Unit::Vector, Action{other_core},
+     "Takes a register that the other core sent (not modelled)."},
 };
 
 }  // namespace

@@ -91,7 +91,7 @@ std::span<const OpcodeInfo> mask_rows() {
        "Where exactly one is set."},
       {"vmneg", "m = m", Unit::Vector, precise([](uint32_t a) { return ~a; }, [](uint32_t, uint32_t ua) { return ua; }),
        "Where it is not set."},
-      {"vmmov", "m = m", Unit::Vector, Movement{copy_mask}, "A copy."},
+      {"vmmov", "m = m", Unit::Vector, Movement{copy_mask}, "A copy, or a constant."},
       {"vmpackc.low", "m = m m", Unit::Vector, Movement{pack_masks},
        "A mask of packed 16-bit lanes from two masks of words: rows 8-15 from the first, 0-7 from the second "
        "(vpack.c)."},

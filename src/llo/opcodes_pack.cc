@@ -87,6 +87,29 @@ constexpr Action unpack_converted(Convert) {
   return {act_unpack_converted<width, to, sign, Convert>};
 }
 
+// Sublane s takes lane s mod (32 / width) of its own word: rows of a load that gave each packed row to as many
+// sublanes.
+template <int width, bool sign>
+void unpack_in_place(const Machine&, const Step&, const Vreg* const* operands, Vreg& result) {
+  for (int sublane = 0; sublane < kSublanes; ++sublane) {
+    const int left = 32 - width - sublane % lanes_per_word<width> * width;
+    for (int i = sublane * kLanes; i < (sublane + 1) * kLanes; ++i) {
+      const uint32_t top = operands[0]->word[i] << left;
+      result.word[i] = sign ? static_cast<uint32_t>(static_cast<int32_t>(top) >> (32 - width)) : top >> (32 - width);
+    }
+  }
+}
+
+// The low parts of words, packed into the first sublanes.
+template <int width>
+void pack_in_place(const Machine&, const Step&, const Vreg* const* operands, Vreg& result) {
+  static const Vreg zeros{};
+  Vreg half;
+  Vreg& first = width == 16 ? result : half;
+  pack_compact<32>(zeros, *operands[0], first);
+  if constexpr (width == 8) pack_compact<16>(zeros, half, result);
+}
+
 constexpr auto bfloat16_of_integer = [](uint16_t lane) {
   return to_bfloat16(static_cast<float>(static_cast<int16_t>(lane)));
 };
@@ -132,6 +155,18 @@ std::span<const OpcodeInfo> pack_rows() {
       {"vunpack.c.0|1|2|3.e5m2.f32", "v = v", Unit::Vector,
        unpack_converted<8, 32, false>([](uint32_t bits) { return FloatE5M2::decode(bits); }),
        "Packed f8e5m2 as f32: rows 8k to 8k+7."},
+      {"vpack.pseudo.s8|u8|pred", "v = v", Unit::Pseudo, Movement{pack_in_place<8>},
+       "The low bytes of 8 rows of words, packed into sublanes 0 and 1 (compact), zeros elsewhere; lowered later."},
+      {"vpack.pseudo.s16|u16", "v = v", Unit::Pseudo, Movement{pack_in_place<16>},
+       "The low halves of 8 rows of words, packed into sublanes 0 to 3 (compact), zeros elsewhere; lowered later."},
+      {"vunpack.pseudo.s8", "v = v", Unit::Pseudo, Movement{unpack_in_place<8, true>},
+       "In sublane s byte s mod 4 of each word, signed; lowered later."},
+      {"vunpack.pseudo.u8|pred", "v = v", Unit::Pseudo, Movement{unpack_in_place<8, false>},
+       "In sublane s byte s mod 4 of each word, unsigned; lowered later."},
+      {"vunpack.pseudo.s16", "v = v", Unit::Pseudo, Movement{unpack_in_place<16, true>},
+       "In sublane s half s mod 2 of each word, signed; lowered later."},
+      {"vunpack.pseudo.u16", "v = v", Unit::Pseudo, Movement{unpack_in_place<16, false>},
+       "In sublane s half s mod 2 of each word, unsigned; lowered later."},
       {"vunpack.i.l.bf16.(f32)", "v = v", Unit::Vector,
        precise([](uint32_t x) { return x << 16; }, [](uint32_t, uint32_t undefined) { return undefined << 16; }),
        "The bf16 in the lower halves of words as f32."},
