@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "base/error.h"
 #include "hlo/literal.h"
@@ -15,6 +16,14 @@ namespace sapper::eval {
 // Receives each instruction's value as it is computed, in execution order; loop bodies come once an iteration, fused
 // and applied computations too. Values may be read only during the call.
 using Trace = std::function<void(const hlo::Computation&, const hlo::Instruction&, const hlo::Literal&)>;
+
+// Runs some instructions in place of the evaluator.
+struct Substitute {
+  // Those whose value comes from `run`. Asked once an instruction and run of evaluate.
+  std::function<bool(const hlo::Computation&, const hlo::Instruction&)> covers;
+  // The value, of the instruction's shape, from those of its operands.
+  std::function<Result<hlo::Literal>(const hlo::Computation&, const hlo::Instruction&, std::vector<hlo::Literal>)> run;
+};
 
 struct Options {
   // A convert to a narrower float type whose result is only converted back (or computed on in floats) may keep its
@@ -27,6 +36,7 @@ struct Options {
   // Wall-clock seconds above this are a Resource error. 0: no limit.
   double time_limit_seconds = 0;
   Trace trace;  // tracing turns off fusion of elementwise chains
+  Substitute substitute;
 };
 
 // The value of the module's root. `arguments[i]` is parameter i and must have its shape (layouts aside). The module

@@ -60,8 +60,7 @@ Execution::Execution(const hlo::Module& module, const Options& options)
 const Plan& Execution::plan_of(hlo::ComputationIndex computation) {
   std::unique_ptr<Plan>& plan = plans_[computation];
   if (!plan) {
-    plan = std::make_unique<Plan>(
-        make_plan(module_, module_.computations[computation], static_cast<bool>(options_.trace)));
+    plan = std::make_unique<Plan>(make_plan(module_, module_.computations[computation], options_));
   }
   return *plan;
 }
@@ -309,14 +308,18 @@ Status Execution::run(const Site& site, const OpStep& work) {
                             return call(computation, arguments);
                           }};
   SAPPER_TRY(Literal result, work.op(context, operand_literals(site)));
-  if (!result.shape().same_ignoring_layout(instruction.shape)) {
-    return sapper::fail(
-        hlo::error_at(ErrorKind::Internal, instruction,
-                      fmt::format("{} ({}) was evaluated to {}, but is {}", hlo::to_string(instruction.opcode),
-                                  instruction.name, result.shape().to_text(false), instruction.shape.to_text(false))));
-  }
+  SAPPER_CHECKED(check_shape(site, result));
   set_outputs(site, std::move(result));
   return {};
+}
+
+Status Execution::check_shape(const Site& site, const Literal& result) {
+  const Instruction& instruction = site.instruction();
+  if (result.shape().same_ignoring_layout(instruction.shape)) return {};
+  return sapper::fail(
+      hlo::error_at(ErrorKind::Internal, instruction,
+                    fmt::format("{} ({}) was evaluated to {}, but is {}", hlo::to_string(instruction.opcode),
+                                instruction.name, result.shape().to_text(false), instruction.shape.to_text(false))));
 }
 
 Status Execution::run(const Site& site, const ConstantStep&) {
@@ -342,6 +345,14 @@ Status Execution::run(const Site& site, const ZeroStep&) {
 }
 
 Status Execution::run(const Site&, const RenameStep&) { return {}; }
+
+Status Execution::run(const Site& site, const SubstituteStep&) {
+  SAPPER_TRY(Literal result,
+             options_.substitute.run(*site.plan.computation, site.instruction(), operand_literals(site)));
+  SAPPER_CHECKED(check_shape(site, result));
+  set_outputs(site, std::move(result));
+  return {};
+}
 
 Status Execution::run(const Site& site, const UnsupportedStep&) {
   const Instruction& instruction = site.instruction();

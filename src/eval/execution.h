@@ -73,6 +73,7 @@ class Execution {
   [[nodiscard]] Status run(const Site& site, const ConditionalStep& work);
   [[nodiscard]] Status run(const Site& site, const RepackStep& work);
   [[nodiscard]] Status run(const Site& site, const RenameStep& work);
+  [[nodiscard]] Status run(const Site& site, const SubstituteStep& work);
   [[nodiscard]] Status run(const Site& site, const UnsupportedStep& work);
 
   [[nodiscard]] int64_t start_offset(const Site& site, size_t first, const hlo::Shape& array,
@@ -90,6 +91,7 @@ class Execution {
   [[nodiscard]] std::vector<hlo::Literal> operand_literals(const Site& site) const;
   void set_output(const Site& site, size_t output, Value value);
   void set_outputs(const Site& site, hlo::Literal result);
+  [[nodiscard]] static Status check_shape(const Site& site, const hlo::Literal& result);
   void append_leaves(hlo::Literal result, std::vector<Value>& values);
 
   [[nodiscard]] Status check_time(const hlo::Instruction& instruction) const;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "eval/bitcast.h"
+#include "eval/evaluator.h"
 #include "eval/fast_reduce.h"
 #include "eval/lane_program.h"
 #include "eval/op.h"
@@ -62,14 +63,15 @@ struct WhileStep {
 struct ConditionalStep {
   std::vector<uint32_t> branch_operands;  // branch i takes operands [branch_operands[i], branch_operands[i + 1])
 };
-struct RepackStep {};  // bitcast-convert to or from types narrower than a byte, or to pred
-struct RenameStep {};  // no work: traced plans have one for what needs no step
+struct RepackStep {};      // bitcast-convert to or from types narrower than a byte, or to pred
+struct RenameStep {};      // no work: traced plans have one for what needs no step
+struct SubstituteStep {};  // Options::substitute runs it
 struct UnsupportedStep {};
 
 struct Step {
   std::variant<LaneStep, ViewStep, BitcastStep, PadStep, ConcatenateStep, DynamicSliceStep, DynamicUpdateSliceStep,
                ReduceStep, OpStep, ConstantStep, ZeroStep, CallStep, WhileStep, ConditionalStep, RepackStep, RenameStep,
-               UnsupportedStep>
+               SubstituteStep, UnsupportedStep>
       work;
   hlo::InstructionIndex instruction = 0;
   std::vector<SlotUse> operands;
@@ -86,8 +88,8 @@ struct Plan {
   std::vector<std::vector<Slot>> instruction_slots;
 };
 
-// `traced`: every instruction has a step of its own.
-[[nodiscard]] Plan make_plan(const hlo::Module& module, const hlo::Computation& computation, bool traced);
+// Tracing: every instruction has a step of its own.
+[[nodiscard]] Plan make_plan(const hlo::Module& module, const hlo::Computation& computation, const Options& options);
 
 // The number of arrays and tokens that a value of `shape` is made of.
 [[nodiscard]] uint32_t leaf_count(const hlo::Shape& shape);

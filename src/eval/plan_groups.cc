@@ -24,6 +24,7 @@ void Planner::form_groups() {
       case Role::View: place_view(i); break;
       case Role::Constant: nodes_[i].in_place = is_immediate(i) && !users_[slot_of(i)].needs_memory; break;
       case Role::Step:
+      case Role::Substitute:
         for (const InstructionIndex operand : instruction(i).operands)
           for (const Slot slot : slots_of(operand)) use_in_memory(slot);
         break;

@@ -31,6 +31,7 @@ void Planner::emit(InstructionIndex i) {
       if (!node.in_place) add_plain_step(i, ConstantStep{});
       return;
     case Role::Step: return emit_step(i);
+    case Role::Substitute: return add_plain_step(i, SubstituteStep{});
   }
 }
 

@@ -39,7 +39,8 @@ bool Planner::types_agree(InstructionIndex i) const {
   switch (nodes_[i].role) {
     case Role::Unneeded:
     case Role::Lane:  // reads and writes each type as it is
-    case Role::Constant: return true;
+    case Role::Constant:
+    case Role::Substitute: return true;
     case Role::View: return it.operands.empty() || operand_shape(it, 0).element_type() == it.shape.element_type();
     case Role::Rename: return leaves_agree(slots_of(i), it.shape);
     case Role::Step: break;

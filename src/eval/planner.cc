@@ -102,6 +102,8 @@ void Planner::rename_leaves(InstructionIndex i, const std::vector<Slot>& slots) 
 
 void Planner::assign(InstructionIndex i) {
   const Instruction& it = instruction(i);
+  const Substitute& substitute = options_.substitute;
+  if (substitute.covers && substitute.covers(computation_, it)) return define(i, Role::Substitute);
   switch (it.opcode) {
     case Opcode::Tuple: {
       std::vector<Slot> slots;
@@ -242,8 +244,8 @@ uint32_t leaf_count(const Shape& shape) {
   return count;
 }
 
-Plan make_plan(const Module& module, const Computation& computation, bool traced) {
-  return Planner(module, computation, traced).make();
+Plan make_plan(const Module& module, const Computation& computation, const Options& options) {
+  return Planner(module, computation, options).make();
 }
 
 }  // namespace sapper::eval

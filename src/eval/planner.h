@@ -14,8 +14,12 @@ namespace sapper::eval {
 
 class Planner {
  public:
-  Planner(const hlo::Module& module, const hlo::Computation& computation, bool traced)
-      : module_(module), computation_(computation), traced_(traced), nodes_(computation.instructions.size()) {}
+  Planner(const hlo::Module& module, const hlo::Computation& computation, const Options& options)
+      : module_(module),
+        computation_(computation),
+        options_(options),
+        traced_(options.trace),
+        nodes_(computation.instructions.size()) {}
 
   Plan make();
 
@@ -30,7 +34,8 @@ class Planner {
     Lane,    // an elementwise operation
     View,    // strides over another slot (or over a counter: iota), read in place by lane steps where that is fast
     Constant,
-    Step,  // anything else: a step of its own
+    Step,        // anything else: a step of its own
+    Substitute,  // Options::substitute runs it
   };
 
   struct Node {
@@ -121,6 +126,7 @@ class Planner {
 
   const hlo::Module& module_;
   const hlo::Computation& computation_;
+  const Options& options_;
   const bool traced_;
   std::vector<Node> nodes_;
   std::vector<bool> needed_;
