@@ -1,0 +1,221 @@
+#include "check/kernels.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "check/single_instruction.h"
+#include "llo/kernel.h"
+#include "llo/text.h"
+
+namespace sapper::check {
+namespace {
+
+using hlo::Computation;
+using hlo::Instruction;
+using hlo::Literal;
+using hlo::Module;
+using hlo::Shape;
+
+// Where two values differ in bits, NaNs being equal; empty: nowhere.
+std::string first_different_bits(const Literal& a, const Literal& b) {
+  const std::vector<Literal> a_leaves = hlo::leaves(a);
+  const std::vector<Literal> b_leaves = hlo::leaves(b);
+  for (size_t leaf = 0; leaf < a_leaves.size(); ++leaf) {
+    const Literal& x = a_leaves[leaf];
+    const Literal& y = b_leaves[leaf];
+    if (!x.shape().is_array() || x == y) continue;
+    const auto width = static_cast<size_t>(hlo::host_bytes(x.shape().element_type()));
+    const bool is_float = hlo::is_float(x.shape().element_type());
+    for (int64_t i = 0; i < x.element_count(); ++i) {
+      const auto at = static_cast<size_t>(i) * width;
+      if (std::memcmp(x.bytes().data() + at, y.bytes().data() + at, width) == 0) continue;
+      if (is_float && std::isnan(x.real_at(i)) && std::isnan(y.real_at(i))) continue;
+      return fmt::format("result {} differs at element {}: {} and {}", leaf, i, x.real_at(i), y.real_at(i));
+    }
+  }
+  return "";
+}
+
+// A fusion or the like that nobody but a kernel computes on a TPU.
+bool needs_kernel(const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case hlo::Opcode::Fusion:
+    case hlo::Opcode::Convolution:
+    case hlo::Opcode::Dot:
+    case hlo::Opcode::Reduce:
+    case hlo::Opcode::ReduceWindow:
+    case hlo::Opcode::Sort:
+    case hlo::Opcode::Gather:
+    case hlo::Opcode::Scatter: return true;
+    default: return false;
+  }
+}
+
+class KernelsRun {
+ public:
+  KernelsRun(const Module& module, const llo::ModuleDump& dump, const KernelOptions& options)
+      : module_(module), dump_(dump), options_(options) {}
+
+  KernelsReport run(const std::vector<Literal>& arguments) {
+    eval::Options evaluation = options_.evaluation;
+    evaluation.substitute.covers = [this](const Computation& computation, const Instruction& instruction) {
+      return covers(computation, instruction);
+    };
+    evaluation.substitute.run = [this](const Computation& computation, const Instruction& instruction,
+                                       std::vector<Literal> operands) {
+      return run(computation, instruction, std::move(operands));
+    };
+    Result<Literal> output = eval::evaluate(module_, arguments, evaluation);
+    KernelsReport report;
+    for (KernelReport& kernel : reports_) {
+      if (severity(kernel.verdict) > severity(report.verdict)) {
+        report.verdict = kernel.verdict;
+        report.reason = fmt::format("kernel {}: {}", kernel.instruction, kernel.reason);
+      }
+    }
+    if (output) {
+      report.output = std::move(*output);
+    } else if (severity(report.verdict) < severity(Verdict::Undetermined)) {
+      report.verdict = Verdict::Undetermined;
+      report.reason = output.error().describe();
+    }
+    report.without_dump = std::move(without_dump_);
+    report.kernels = static_cast<int64_t>(reports_.size() + report.without_dump.size());
+    report.from_llo = static_cast<int64_t>(std::ranges::count_if(
+        reports_, [this](const KernelReport& kernel) { return from_llo_.contains(kernel.instruction); }));
+    report.reports = std::move(reports_);
+    return report;
+  }
+
+ private:
+  bool covers(const Computation& computation, const Instruction& instruction) {
+    if (computation.is_fusion) return false;
+    if (dump_.kernel_of(instruction.name) != nullptr) return true;
+    if (needs_kernel(instruction)) without_dump_.push_back(instruction.name);
+    return false;
+  }
+
+  // The report of an instruction, made when it runs first.
+  KernelReport& report_of(const Instruction& instruction, const llo::KernelDump& kernel) {
+    const auto [place, fresh] = position_.try_emplace(instruction.name, reports_.size());
+    if (fresh) reports_.push_back({.instruction = instruction.name, .kernel = kernel.kernel});
+    return reports_[place->second];
+  }
+
+  static void worsen(KernelReport& report, Verdict verdict, std::string reason) {
+    if (severity(verdict) <= severity(report.verdict)) return;
+    report.verdict = verdict;
+    report.reason = std::move(reason);
+  }
+
+  Result<Literal> run(const Computation& computation, const Instruction& instruction, std::vector<Literal> operands) {
+    const llo::KernelDump& kernel = *dump_.kernel_of(instruction.name);
+    KernelReport& report = report_of(instruction, kernel);
+    ++report.runs;
+    const Module single = single_instruction_module(module_, computation, instruction);
+    Judge judge(single, operands, options_.evaluation, options_.tolerance, options_.policy);
+    const Status prepared = judge.prepare();
+
+    std::vector<Shape> shapes;
+    for (const hlo::InstructionIndex operand : instruction.operands) {
+      shapes.push_back(computation.instructions[operand].shape);
+    }
+    std::optional<Literal> value;
+    for (const std::string& stage : options_.stages) {
+      Result<Literal> output = run_stage(kernel, stage, operands, shapes, instruction.shape, report);
+      if (!output) {
+        worsen(report, Verdict::Undetermined, fmt::format("{}: {}", stage, output.error().describe()));
+        break;
+      }
+      if (!value) {
+        value = std::move(*output);
+      } else if (const std::string difference = first_different_bits(*value, *output); !difference.empty()) {
+        worsen(report, Verdict::Mismatch, fmt::format("{} and {}: {}", options_.stages[0], stage, difference));
+      }
+    }
+    if (!report.findings.empty()) {
+      const KernelFinding& finding = report.findings.front();
+      worsen(report, Verdict::Mismatch,
+             fmt::format("{} line {}: {}: {}", finding.stage, finding.line, to_string(finding.kind), finding.message));
+    }
+    if (!prepared) {
+      worsen(report, Verdict::Undetermined, prepared.error().describe());
+      if (!value) return fail(prepared.error());
+    } else if (!value) {
+      return judge.reference();
+    } else {
+      Judgement judgement = judge.judge(*value, Origin::Device);
+      if (report.runs == 1 || severity(judgement.verdict) > severity(report.verdict)) {
+        report.outputs = std::move(judgement.outputs);
+      }
+      worsen(report, judgement.verdict, judgement.reason);
+    }
+    from_llo_[instruction.name] = true;
+    return *value;
+  }
+
+  Result<Literal> run_stage(const llo::KernelDump& kernel, const std::string& stage, std::span<const Literal> operands,
+                            std::span<const Shape> shapes, const Shape& result, KernelReport& report) {
+    SAPPER_TRY(const llo::Program* const program, program_of(kernel, stage));
+    const llo::Program* declarations = nullptr;
+    if (program->form != llo::Form::Ssa) {
+      SAPPER_TRY(declarations, program_of(kernel, "original"));
+    }
+    const auto start = std::chrono::steady_clock::now();
+    Result<llo::KernelRun> run = llo::run_kernel(*program, declarations, operands, shapes, result, options_.machine);
+    report.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!run) return fail(run.error());
+    report.steps += run->steps;
+    report.vector_steps += run->vector_steps;
+    for (const llo::Finding& finding : run->findings) add_finding(*program, stage, finding, report);
+    return std::move(run->output);
+  }
+
+  static void add_finding(const llo::Program& program, const std::string& stage, const llo::Finding& finding,
+                          KernelReport& report) {
+    if (report.runs > 1) return;
+    KernelFinding found{.kind = finding.kind, .message = finding.message, .stage = stage};
+    if (finding.instruction < program.instructions.size()) {
+      const llo::Instruction& instruction = program.instructions[finding.instruction];
+      found.line = instruction.line;
+      found.opcode = instruction.opcode;
+      found.hlo_instruction = program.hlo_of(instruction);
+    }
+    report.findings.push_back(std::move(found));
+  }
+
+  // Parsed when first needed.
+  Result<const llo::Program*> program_of(const llo::KernelDump& kernel, const std::string& stage) {
+    const auto [place, fresh] = programs_.try_emplace({kernel.kernel, stage});
+    if (fresh) {
+      const llo::StageText* const text = kernel.stage(stage);
+      const std::string file = fmt::format("{}-{}", kernel.kernel, stage);
+      place->second = text == nullptr ? fail(ErrorKind::BadInput, "{} was not dumped", file)
+                                      : llo::parse_program(text->text, file, stage);
+    }
+    if (!place->second) return fail(place->second.error());
+    return &*place->second;
+  }
+
+  const Module& module_;
+  const llo::ModuleDump& dump_;
+  const KernelOptions& options_;
+  std::vector<KernelReport> reports_;
+  std::map<std::string, size_t> position_;  // of an instruction's report
+  std::map<std::string, bool> from_llo_;
+  std::vector<std::string> without_dump_;
+  std::map<std::pair<std::string, std::string>, Result<llo::Program>> programs_;
+};
+
+}  // namespace
+
+KernelsReport run_kernels(const Module& optimized, const llo::ModuleDump& dump, const std::vector<Literal>& arguments,
+                          const KernelOptions& options) {
+  return KernelsRun(optimized, dump, options).run(arguments);
+}
+
+}  // namespace sapper::check

@@ -1,0 +1,12 @@
+// One instruction as a module of its own.
+#pragma once
+
+#include "hlo/module.h"
+
+namespace sapper::check {
+
+// A module whose root is `instruction` of `computation`, its operands as parameters, with the computations it calls.
+[[nodiscard]] hlo::Module single_instruction_module(const hlo::Module& module, const hlo::Computation& computation,
+                                                    const hlo::Instruction& instruction);
+
+}  // namespace sapper::check
