@@ -16,7 +16,8 @@ void for_each_read(Step& step, std::vector<Access>& accesses, Visit&& visit) {
   if (step.guard != kNoSlot) visit(Bank::Predicate, step.guard);
   if (step.access == UINT32_MAX) return;
   Access& access = accesses[step.access];
-  for (Slot* slot : {&access.base, &access.offset, &access.sublane_stride, &access.sublane_mask, &access.pattern})
+  for (Slot* slot : {&access.base, &access.offset, &access.sublane_stride, &access.sublanes_per_stride,
+                     &access.sublane_mask, &access.pattern})
     if (*slot != kNoSlot) visit(Bank::Scalar, *slot);
 }
 

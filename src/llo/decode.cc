@@ -230,10 +230,14 @@ class Decoder {
     SAPPER_TRY(access.base, slot(memory.base));
     for (const auto& [part, place] :
          {std::pair{&memory.offset, &access.offset}, std::pair{&memory.sublane_stride, &access.sublane_stride},
+          std::pair{&memory.sublanes_per_stride, &access.sublanes_per_stride},
           std::pair{&memory.sublane_mask, &access.sublane_mask}, std::pair{&memory.pattern, &access.pattern}})
       if (*part) {
         SAPPER_TRY(*place, slot(**part));
       }
+    if (!memory.options.empty())
+      return error(ErrorKind::Unsupported, instruction,
+                   fmt::format("the memory option '{}' is not modelled", memory.options[0].first));
     code_.accesses.push_back(access);
     return static_cast<uint32_t>(code_.accesses.size() - 1);
   }

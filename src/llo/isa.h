@@ -57,9 +57,9 @@ struct NoEffect {};
 using Meaning = std::variant<NoEffect, Lanewise, Movement, Action>;
 
 struct OpcodeInfo {
-  // Parts separated by dots. `a|b` is a choice, `xlu#` any digits after xlu (`mrb[#]` in brackets), a part in parentheses may be
-  // missing: "vrot.lane.(b32).xlu#". Step::choice holds, for each part that is a choice or a number or may be missing, the
-  // position of the alternative, the number, or 1 where it stands and 0 where not.
+  // Parts separated by dots. `a|b` is a choice, `xlu#` any digits after xlu (`mrb[#]` in brackets), a part in
+  // parentheses may be missing: "vrot.lane.(b32).xlu#". Step::choice holds, for each part that is a choice or a number
+  // or may be missing, the position of the alternative, the number, or 1 where it stands and 0 where not.
   std::string_view name;
   // "v = v v": banks of the result and the operands: s scalar, v vector, m mask, p predicate, t token, M memory,
   // x anything, - no result. "v?" may be missing, "v*" may stand any number of times. An immediate may stand for s, v,

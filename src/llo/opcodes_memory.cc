@@ -44,13 +44,16 @@ Rows rows_at(Machine& machine, const Step& step, const Row& row) {
   return rows;
 }
 
-// ss: rows from one sublane to the next.
+// ss: rows from one group of sublanes to the next; sps: how many are in a group.
 Rows strided_rows(Machine& machine, const Step& step) {
   const Access& access = access_of(machine, step);
   const uint32_t stride =
       access.sublane_stride == kNoSlot ? 1 : machine.decisive(step, access.sublane_stride, "a stride");
-  Rows rows = rows_at(machine, step, [&](uint32_t i) { return i * stride; });
-  rows.contiguous = stride == 1 && rows.mask == kAllSublanes;
+  const uint32_t together = access.sublanes_per_stride == kNoSlot
+                                ? 1
+                                : std::max(1U, machine.decisive(step, access.sublanes_per_stride, "a stride"));
+  Rows rows = rows_at(machine, step, [&](uint32_t i) { return i / together * stride + i % together; });
+  rows.contiguous = stride == together && rows.mask == kAllSublanes;
   return rows;
 }
 

@@ -54,9 +54,10 @@ struct MemoryOperand {
   ScalarOperand base;
   std::optional<ScalarOperand> offset;
   bool subtract_offset = false;
-  std::optional<ScalarOperand> sublane_stride;  // ss: rows from one sublane to the next
-  std::optional<ScalarOperand> sublane_mask;    // sm: bit i: sublane i
-  std::optional<ScalarOperand> pattern;         // nibble i: the row of sublane i
+  std::optional<ScalarOperand> sublane_stride;       // ss: rows from one sublane to the next
+  std::optional<ScalarOperand> sublanes_per_stride;  // sps: so many sublanes lie together; 1 where not stated
+  std::optional<ScalarOperand> sublane_mask;         // sm: bit i: sublane i
+  std::optional<ScalarOperand> pattern;              // nibble i: the row of sublane i
   // Options of other generations, by key, without the colon: {"iar", "1"}.
   std::vector<std::pair<std::string_view, std::string_view>> options;
 };

@@ -70,7 +70,8 @@ void Slots::use(const Operand& operand, InstructionIndex at) {
   };
   if (const auto* memory = std::get_if<MemoryOperand>(&operand.value)) {
     use_scalar(memory->base);
-    for (const auto* part : {&memory->offset, &memory->sublane_stride, &memory->sublane_mask, &memory->pattern})
+    for (const auto* part : {&memory->offset, &memory->sublane_stride, &memory->sublanes_per_stride,
+                             &memory->sublane_mask, &memory->pattern})
       if (*part) use_scalar(**part);
     return;
   }

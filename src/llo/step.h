@@ -24,6 +24,7 @@ struct Access {
   Slot offset = kNoSlot;
   bool subtract_offset = false;
   Slot sublane_stride = kNoSlot;
+  Slot sublanes_per_stride = kNoSlot;
   Slot sublane_mask = kNoSlot;
   Slot pattern = kNoSlot;
 };

@@ -66,6 +66,7 @@ void read_memory_options(Scanner& scanner, MemoryOperand& operand) {
     if (key.empty()) return scanner.expected("an option of the memory operand or ']'");
     scanner.expect(':', "':' after the option's name");
     std::optional<ScalarOperand>* known = key == "ss"        ? &operand.sublane_stride
+                                          : key == "sps"     ? &operand.sublanes_per_stride
                                           : key == "sm"      ? &operand.sublane_mask
                                           : key == "pattern" ? &operand.pattern
                                                              : nullptr;
