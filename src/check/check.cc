@@ -5,6 +5,7 @@
 
 #include "check/inputs_for.h"
 #include "check/judge.h"
+#include "check/kernel_passes.h"
 #include "hlo/fingerprint.h"
 #include "hlo/proto.h"
 #include "hlo/verifier.h"
@@ -48,6 +49,8 @@ class Check {
       : pool_(pool), options_(options), report_(report) {}
 
   Status run() {
+    if (options_.level != Level::Hlo && options_.target.platform != target::Platform::Tpu)
+      return fail(ErrorKind::BadInput, "{} has no LLO: that level is for tpu targets", options_.target.to_string());
     SAPPER_TRY(module_, hlo::read_module(report_.path));
     report_.module = module_.name;
     SAPPER_CHECKED(in_file(hlo::verify(module_), report_.path));
@@ -59,7 +62,7 @@ class Check {
     std::vector<std::vector<Literal>> executions;
     for (const Run& run : runs_)
       if (executes() && run.prepared) executions.push_back(run.set.arguments);
-    SAPPER_TRY(compiled_, compile(options_.all_stages, std::move(executions)));
+    SAPPER_TRY(compiled_, compile(options_.all_stages, std::move(executions), backend_stages()));
     report_.verdict = Verdict::Agree;
     size_t execution = 0;
     for (Run& run : runs_) {
@@ -79,18 +82,22 @@ class Check {
     report_.outputs = std::move(one.outputs);
     report_.stages = std::move(one.stages);
     report_.guilty = std::move(one.guilty);
+    report_.kernels = std::move(one.kernels);
     report_.notes = std::move(one.notes);
   }
 
   [[nodiscard]] bool executes() const { return target::can_execute(options_.target); }
 
+  [[nodiscard]] Policy policy() const {
+    return {.strict = options_.strict,
+            .bfloat16_products = options_.target.platform == target::Platform::Tpu,
+            .fast_min_max = options_.target.platform == target::Platform::Cpu && has_fast_min_max()};
+  }
+
   // Evaluates the reference on each input set.
   Status prepare() {
-    const Policy policy{.strict = options_.strict,
-                        .bfloat16_products = options_.target.platform == target::Platform::Tpu,
-                        .fast_min_max = options_.target.platform == target::Platform::Cpu && has_fast_min_max()};
     for (const InputSet& set : sets_) {
-      Run run{set, Judge(module_, set.arguments, options_.evaluation, options_.tolerance, policy), {}};
+      Run run{set, Judge(module_, set.arguments, options_.evaluation, options_.tolerance, policy()), {}};
       run.prepared = in_file(run.judge.prepare(), report_.path);
       if (!run.prepared && run.prepared.error().kind == ErrorKind::BadInput) return run.prepared;
       runs_.push_back(std::move(run));
@@ -99,11 +106,13 @@ class Check {
   }
 
   // Executes too, on each of the argument sets.
-  Result<target::CompileResult> compile(bool dump_passes, std::vector<std::vector<Literal>> argument_sets) {
+  Result<target::CompileResult> compile(bool dump_passes, std::vector<std::vector<Literal>> argument_sets,
+                                        const std::string& dump_llo) {
     target::CompileRequest request;
     request.module = serialized_;
     request.configuration = options_.configuration;
     request.dump_passes = dump_passes;
+    request.dump_llo = dump_llo;
     request.argument_sets = std::move(argument_sets);
     const Clock clock;
     auto result = pool_.compile(options_.target, request);
@@ -117,11 +126,72 @@ class Check {
       one.reason = run.prepared.error().describe();
       return {};
     }
+    if (options_.level != Level::Llo) {
+      SAPPER_CHECKED(judge_hlo(run, output, one));
+    }
+    if (options_.level != Level::Hlo && one.verdict != Verdict::Mismatch) {
+      SAPPER_CHECKED(judge_kernels(run, one));
+    }
+    return {};
+  }
+
+  // What the dumps of every backend program are asked for with.
+  [[nodiscard]] std::string backend_stages() const { return options_.level == Level::Hlo ? "" : kFirstAndLastStage; }
+
+  // The device's result and the optimized program; every pass where something differs.
+  Status judge_hlo(Run& run, const Literal* output, Report& one) {
     const bool device_agrees = output == nullptr || judge_device(run.judge, *output, one).verdict == Verdict::Agree;
     const target::HloStage optimized{-1, "", "optimized", compiled_.optimized};
     const bool optimized_agrees = judge_optimized(run.judge, optimized, one);
     if (device_agrees && optimized_agrees && !options_.all_stages) return {};
     return walk(run.judge, output, one);
+  }
+
+  // The kernels of the optimized program, each run from its LLO; every pass of the one that is wrong.
+  Status judge_kernels(Run& run, Report& one) {
+    SAPPER_TRY(const Module optimized, hlo::parse_proto(compiled_.optimized));
+    SAPPER_TRY(KernelOptions options, kernel_options());
+    KernelsReport kernels = run_kernels(optimized, llo::read_dump(compiled_.llo), run.set.arguments, options);
+    for (const std::string& stage : options.stages)
+      one.stages.push_back(
+          {.index = static_cast<int>(one.stages.size()), .level = "llo", .pass = stage, .verdict = kernels.verdict});
+    if (severity(kernels.verdict) > severity(one.verdict)) {
+      one.verdict = kernels.verdict;
+      one.reason = kernels.reason;
+    }
+    if (const KernelReport* wrong = kernels.first_wrong(); wrong != nullptr) {
+      one.outputs = wrong->outputs;
+      SAPPER_CHECKED(walk_kernel(*wrong, options.machine, one));
+    }
+    one.kernels = std::move(kernels);
+    return {};
+  }
+
+  Result<KernelOptions> kernel_options() {
+    KernelOptions options;
+    options.evaluation = options_.evaluation;
+    options.tolerance = options_.tolerance;
+    options.policy = policy();
+    SAPPER_TRY(options.machine.generation, llo::generation_of(options_.target.generation));
+    options.machine.time_limit_seconds = options_.evaluation.time_limit_seconds;
+    return options;
+  }
+
+  Status walk_kernel(const KernelReport& wrong, const llo::MachineOptions& machine, Report& one) {
+    auto all = compile(false, {}, ".*");
+    if (!all) {
+      one.notes.push_back(
+          fmt::format("the passes of kernel {} cannot be walked: {}", wrong.kernel, all.error().describe()));
+      return {};
+    }
+    KernelPasses passes = walk_kernel_passes(llo::read_dump(std::move(all->llo)), wrong, machine);
+    for (StageReport& stage : passes.stages) {
+      stage.index = static_cast<int>(one.stages.size());
+      one.stages.push_back(std::move(stage));
+    }
+    one.guilty = std::move(passes.guilty);
+    if (!passes.note.empty()) one.notes.push_back(std::move(passes.note));
+    return {};
   }
 
   // On unless the configuration says otherwise.
@@ -195,7 +265,7 @@ class Check {
     if (!stages_.empty()) return {};
     stages_ = std::move(compiled_.stages);
     if (!options_.all_stages) {
-      SAPPER_TRY(target::CompileResult dumped, compile(true, {}));
+      SAPPER_TRY(target::CompileResult dumped, compile(true, {}, backend_stages()));
       stages_ = std::move(dumped.stages);
     }
     stages_.push_back({static_cast<int>(stages_.size()), "", "optimized", compiled_.optimized});
@@ -261,6 +331,7 @@ std::string shell_quoted(const std::string& word) {
 // The same check again with every stage judged and listed.
 std::string closer_look(const Report& report, const CheckOptions& options) {
   std::string command = fmt::format("sapper check {} --on {} --stages all", shell_quoted(report.path), report.target);
+  if (options.level != Level::Hlo) command += options.level == Level::Llo ? " --level llo" : " --level all";
   command += options.inputs.empty() ? fmt::format(" --seed {}", options.seed)
                                     : fmt::format(" --inputs {}", shell_quoted(options.inputs));
   if (!report.input_set.empty()) command += fmt::format(" --input-set {}", report.input_set.substr(3));

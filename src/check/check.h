@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "check/kernels.h"
 #include "check/verdict.h"
 #include "check/walk.h"
 #include "hlo/module.h"
@@ -17,9 +18,14 @@
 
 namespace sapper::check {
 
+// Which programs of the compilation are judged: the HLO ones, the kernels that a TPU runs (each against the optimized
+// HLO), or all.
+enum class Level { Hlo, Llo, All };
+
 struct CheckOptions {
   target::Target target;
   target::Configuration configuration;
+  Level level = Level::Hlo;
   uint64_t seed = 0;
   std::string inputs;            // .npz file, or a folder of them named like the modules; empty: sampled
   std::optional<int> input_set;  // which `set{i}_` of the file; nullopt: all of them
@@ -42,8 +48,9 @@ struct Report {
   std::vector<OutputReport> outputs;
   std::vector<StageReport> stages;
   std::optional<Guilty> guilty;
-  std::vector<std::string> notes;  // what else a person should know: stages that could not be evaluated, ...
-  std::string next_command;        // what to run to look closer
+  std::optional<KernelsReport> kernels;  // when they were run
+  std::vector<std::string> notes;        // what else a person should know: stages that could not be evaluated, ...
+  std::string next_command;              // what to run to look closer
   double seconds = 0;
   double compiler_seconds = 0;  // inside the compiler and its executables
 };

@@ -149,11 +149,15 @@ class KernelsRun {
       return judge.reference();
     } else {
       Judgement judgement = judge.judge(*value, Origin::Device);
+      if (judgement.verdict == Verdict::Mismatch && judgement.reason.empty())
+        judgement.reason = fmt::format("{}: its result is not what the HLO says", options_.stages[0]);
       if (report.runs == 1 || severity(judgement.verdict) > severity(report.verdict)) {
         report.outputs = std::move(judgement.outputs);
       }
       worsen(report, judgement.verdict, judgement.reason);
     }
+    if (report.verdict == Verdict::Mismatch && !report.wrong_call)
+      report.wrong_call = {std::move(operands), std::move(shapes), instruction.shape};
     from_llo_[instruction.name] = true;
     return *value;
   }
@@ -212,6 +216,11 @@ class KernelsRun {
 };
 
 }  // namespace
+
+const KernelReport* KernelsReport::first_wrong() const {
+  const auto wrong = std::ranges::find(reports, Verdict::Mismatch, &KernelReport::verdict);
+  return wrong == reports.end() ? nullptr : &*wrong;
+}
 
 KernelsReport run_kernels(const Module& optimized, const llo::ModuleDump& dump, const std::vector<Literal>& arguments,
                           const KernelOptions& options) {

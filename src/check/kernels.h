@@ -31,6 +31,13 @@ struct KernelReport {
   std::string reason;
   std::vector<OutputReport> outputs;    // of the decisive run
   std::vector<KernelFinding> findings;  // of the first run that had any
+  // What the first run that was wrong was run on, to look closer.
+  struct Call {
+    std::vector<hlo::Literal> operands;
+    std::vector<hlo::Shape> operand_shapes;
+    hlo::Shape result;
+  };
+  std::optional<Call> wrong_call;
   int64_t runs = 0;
   uint64_t steps = 0;  // of all runs and stages
   uint64_t vector_steps = 0;
@@ -45,6 +52,9 @@ struct KernelsReport {
   std::vector<KernelReport> reports;      // in the order in which they first ran
   std::vector<std::string> without_dump;  // fusions and the like that no kernel was dumped for
   std::optional<hlo::Literal> output;     // of the module; nullopt: it could not be evaluated
+
+  // The first kernel, in the order of running, that is a mismatch; null: none.
+  [[nodiscard]] const KernelReport* first_wrong() const;
 };
 
 struct KernelOptions {

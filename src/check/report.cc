@@ -84,8 +84,24 @@ std::string stages_table(const Report& report) {
 
 std::string guilty_text(const Guilty& guilty) {
   std::string text = fmt::format("{} ({} level)", guilty.pass, guilty.level);
+  if (!guilty.kernel.empty()) text += fmt::format(" of kernel {}", guilty.kernel);
+  if (guilty.line != 0) text += fmt::format(", line {}: {}", guilty.line, guilty.instruction);
+  if (!guilty.hlo_instruction.empty()) text += fmt::format(", made for {}", guilty.hlo_instruction);
   if (!guilty.after.empty())
     text += fmt::format(", or a pass after {} whose program could not be judged", guilty.after);
+  return text;
+}
+
+std::string kernels_text(const KernelsReport& kernels) {
+  std::string text = fmt::format("    kernels: {} of {} run from LLO\n", kernels.from_llo, kernels.kernels);
+  for (const KernelReport& kernel : kernels.reports) {
+    if (kernel.verdict != Verdict::Agree)
+      text += fmt::format("    kernel {}: {}: {}\n", kernel.instruction, to_string(kernel.verdict), kernel.reason);
+    for (const KernelFinding& finding : kernel.findings)
+      text += fmt::format("      {} line {} ({}): {}: {}\n", finding.stage, finding.line, finding.opcode,
+                          llo::to_string(finding.kind), finding.message);
+  }
+  for (const std::string& name : kernels.without_dump) text += fmt::format("    kernel {}: no LLO was dumped\n", name);
   return text;
 }
 
@@ -117,6 +133,7 @@ Json stage_json(const StageReport& stage) {
   Json json;
   json["index"] = stage.index;
   json["level"] = stage.level;
+  if (!stage.kernel.empty()) json["kernel"] = stage.kernel;
   json["pipeline"] = stage.pipeline;
   json["pass"] = stage.pass;
   json["verdict"] = to_string(stage.verdict);
@@ -132,7 +149,43 @@ Json guilty_json(const std::optional<Guilty>& guilty) {
   json["level"] = guilty->level;
   json["pass"] = guilty->pass;
   if (!guilty->after.empty()) json["after"] = guilty->after;
+  if (guilty->kernel.empty()) return json;
+  json["kernel"] = guilty->kernel;
+  json["instruction"] = guilty->instruction;
+  json["hlo_instruction"] = guilty->hlo_instruction;
+  json["line"] = guilty->line;
   return json;
+}
+
+Json finding_json(const KernelReport& kernel, const KernelFinding& finding) {
+  return {{"kind", llo::to_string(finding.kind)},
+          {"kernel", kernel.kernel},
+          {"stage", finding.stage},
+          {"instruction", finding.opcode},
+          {"hlo_instruction", finding.hlo_instruction},
+          {"line", finding.line},
+          {"message", finding.message}};
+}
+
+// How many kernels ran from LLO; those that do not plainly agree; what was found while they ran.
+void add_kernels(const KernelsReport& kernels, Json& json) {
+  json["coverage"] = {{"kernels", kernels.kernels}, {"from_llo", kernels.from_llo}};
+  json["kernels"] = Json::array();
+  json["findings"] = Json::array();
+  for (const std::string& name : kernels.without_dump)
+    json["kernels"].push_back(
+        {{"hlo_instruction", name}, {"verdict", "undetermined"}, {"reason", "no LLO was dumped"}});
+  for (const KernelReport& kernel : kernels.reports) {
+    for (const KernelFinding& finding : kernel.findings) json["findings"].push_back(finding_json(kernel, finding));
+    if (kernel.verdict == Verdict::Agree) continue;
+    Json row{{"kernel", kernel.kernel},
+             {"hlo_instruction", kernel.instruction},
+             {"verdict", to_string(kernel.verdict)},
+             {"reason", kernel.reason},
+             {"outputs", Json::array()}};
+    for (const OutputReport& output : kernel.outputs) row["outputs"].push_back(output_json(output));
+    json["kernels"].push_back(std::move(row));
+  }
 }
 
 }  // namespace
@@ -143,6 +196,7 @@ std::string to_text(const Report& report, const TextStyle& style) {
   if (!report.reason.empty()) text += fmt::format("    why: {}\n", report.reason);
   if (!report.input_set.empty() && report.verdict != Verdict::Agree)
     text += fmt::format("    inputs: {}\n", report.input_set);
+  if (report.kernels && (report.verdict != Verdict::Agree || style.stages)) text += kernels_text(*report.kernels);
   text += outputs_table(report);
   if (report.guilty) text += fmt::format("    guilty: {}\n", guilty_text(*report.guilty));
   for (const std::string& note : report.notes) text += fmt::format("    note: {}\n", note);
@@ -167,6 +221,7 @@ std::string to_json(const Report& report) {
   json["stages"] = Json::array();
   for (const StageReport& stage : report.stages) json["stages"].push_back(stage_json(stage));
   json["guilty"] = guilty_json(report.guilty);
+  if (report.kernels) add_kernels(*report.kernels, json);
   if (!report.notes.empty()) json["notes"] = report.notes;
   json["seconds"] = report.seconds;
   json["compiler_seconds"] = report.compiler_seconds;

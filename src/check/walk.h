@@ -12,7 +12,8 @@ namespace sapper::check {
 
 struct StageReport {
   int index = 0;
-  std::string level;  // "hlo"; "native" for what the device computed
+  std::string level;   // "hlo", "llo"; "native" for what the device computed
+  std::string kernel;  // whose stage it is, at level "llo" where it is one kernel's
   std::string pipeline;
   std::string pass;  // that made this stage
   Verdict verdict = Verdict::Agree;
@@ -25,6 +26,12 @@ struct Guilty {
   std::string level;
   std::string pass;
   std::string after;  // the last stage known to be right, when stages between could not be judged
+  // At level "llo": the kernel, and the first instruction of its dump that does something else than before, with the
+  // HLO instruction that it was made for; where they are known.
+  std::string kernel;
+  std::string instruction;
+  std::string hlo_instruction;
+  uint32_t line = 0;
 };
 
 struct Walk {

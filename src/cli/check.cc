@@ -15,7 +15,6 @@ struct Arguments {
   std::vector<std::string> paths;
   TargetOptions target;
   check::CheckOptions options;
-  std::string level = "hlo";
   std::string stages;
   std::string tolerance;
   int input_set = -1;
@@ -110,9 +109,12 @@ void add_check(CLI::App& app, int& exit_code) {
       ->add_option("paths", arguments->paths, "Modules (HLO text, HloModuleProto, each also zstd) or folders of them")
       ->required();
   add_target_options(*command, arguments->target);
-  command->add_option("--level", arguments->level, "How deep to look: hlo")
-      ->check(CLI::IsMember({"hlo"}))
-      ->capture_default_str();
+  command
+      ->add_option(
+          "--level", arguments->options.level,
+          "How deep to look: hlo (the default), llo (each kernel of a TPU program against the optimized HLO), all")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, check::Level>{
+          {"hlo", check::Level::Hlo}, {"llo", check::Level::Llo}, {"all", check::Level::All}}));
   command->add_option("--seed", arguments->options.seed, "Seed of the sampled inputs")->capture_default_str();
   command->add_option("--inputs", arguments->options.inputs,
                       "Inputs: an .npz file with in0.. (or set0_in0..), or a folder of NAME.npz");

@@ -1,0 +1,71 @@
+#include "check/kernel_passes.h"
+
+#include <fmt/format.h>
+
+#include "llo/pass_walk.h"
+#include "llo/text.h"
+
+namespace sapper::check {
+namespace {
+
+// The instruction that `guilty` names, from the dump of its pass.
+void name_instruction(const llo::KernelDump& dump, const llo::PassWalk& walk, Guilty& guilty) {
+  if (!walk.divergence) return;
+  const llo::StageText* const stage = dump.stage(guilty.pass);
+  if (stage == nullptr) return;
+  const auto program = llo::parse_program(stage->text, dump.kernel, stage->pass);
+  if (!program) return;
+  const llo::Instruction& instruction = program->instructions[walk.divergence->later];
+  guilty.instruction = fmt::format("{} = {}", to_string(instruction.result), instruction.opcode);
+  guilty.hlo_instruction = program->hlo_of(instruction);
+  guilty.line = instruction.line;
+}
+
+// A finding says where by itself.
+void name_finding(const KernelReport& wrong, Guilty& guilty) {
+  if (wrong.findings.empty()) return;
+  guilty.instruction = wrong.findings.front().opcode;
+  guilty.hlo_instruction = wrong.findings.front().hlo_instruction;
+  guilty.line = wrong.findings.front().line;
+}
+
+}  // namespace
+
+KernelPasses walk_kernel_passes(const llo::ModuleDump& dump, const KernelReport& wrong,
+                                const llo::MachineOptions& machine) {
+  KernelPasses result;
+  const llo::KernelDump* const kernel = dump.kernel_of(wrong.instruction);
+  if (kernel == nullptr || !wrong.wrong_call) {
+    result.note = fmt::format("kernel {} was not dumped again", wrong.kernel);
+    return result;
+  }
+  const llo::KernelCall call{nullptr, wrong.wrong_call->operands, wrong.wrong_call->operand_shapes,
+                             wrong.wrong_call->result, machine};
+  const auto walk = llo::walk_passes(*kernel, call);
+  if (!walk) {
+    result.note = fmt::format("the passes of kernel {} cannot be walked: {}", wrong.kernel, walk.error().describe());
+    return result;
+  }
+  for (size_t i = 0; i < walk->passes.size(); ++i) {
+    const llo::PassOutcome& pass = walk->passes[i];
+    StageReport stage{.level = "llo", .kernel = kernel->kernel, .pass = pass.pass, .reason = pass.reason};
+    stage.instructions = static_cast<int64_t>(pass.instructions);
+    const bool not_run = pass.result == llo::PassOutcome::Result::NotRun;
+    const bool wrong_from_here = walk->guilty ? i >= *walk->guilty : true;
+    stage.verdict = not_run ? Verdict::Undetermined : wrong_from_here ? Verdict::Mismatch : Verdict::Agree;
+    result.stages.push_back(std::move(stage));
+  }
+  Guilty guilty{.level = "llo", .kernel = kernel->kernel};
+  if (walk->guilty) {
+    guilty.pass = walk->passes[*walk->guilty].pass;
+    if (walk->before && *walk->before + 1 < *walk->guilty) guilty.after = walk->passes[*walk->before].pass;
+    name_instruction(*kernel, *walk, guilty);
+  } else {
+    guilty.pass = walk->passes.front().pass;  // the emitter
+  }
+  if (guilty.line == 0) name_finding(wrong, guilty);
+  result.guilty = std::move(guilty);
+  return result;
+}
+
+}  // namespace sapper::check

@@ -1,0 +1,28 @@
+// The backend passes of a kernel that is wrong: which one made it so, and with which instruction.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/kernels.h"
+#include "check/walk.h"
+#include "llo/dump.h"
+#include "llo/machine.h"
+
+namespace sapper::check {
+
+// The names of the stages that say whether there is anything to look for, as a regular expression for dumps.
+constexpr const char* kFirstAndLastStage = "^original$|^final_bundles$|^deduplication-map$";
+
+struct KernelPasses {
+  std::vector<StageReport> stages;  // of the kernel
+  std::optional<Guilty> guilty;     // the emitter, when the first stage is wrong already
+  std::string note;                 // why nobody is guilty, when nobody is
+};
+
+// `dump`: all passes of the module's kernels. `wrong` is a mismatch.
+[[nodiscard]] KernelPasses walk_kernel_passes(const llo::ModuleDump& dump, const KernelReport& wrong,
+                                              const llo::MachineOptions& machine);
+
+}  // namespace sapper::check
