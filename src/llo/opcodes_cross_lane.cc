@@ -101,9 +101,10 @@ void rotate_lanes(Machine& machine, const Step& step) {
 }
 
 void broadcast_lane(Machine& machine, const Step& step) {
-  const uint32_t lane = machine.decisive(step, step.operand[1], "the lane of a broadcast") % kLanes;
+  const uint32_t lane = machine.decisive(step, step.operand[1], "the lane of a broadcast");
   Queued result = moved(queued_operand(machine, step.operand[0]), [&](const Vreg& from, Vreg& to) {
-    for (int s = 0; s < kSublanes; ++s) std::fill_n(to.word + s * kLanes, kLanes, from.word[s * kLanes + lane]);
+    for (uint32_t s = 0; s < kSublanes; ++s)
+      std::fill_n(to.word + s * kLanes, kLanes, from.word[s * kLanes + (lane + s * (lane >> 8)) % kLanes]);
   });
   push_result(machine, step, QueueKind::Permute, unit_of<1>(step), std::move(result));
 }
@@ -210,7 +211,8 @@ constexpr OpcodeInfo kRows[] = {
     {"vrot.lane.(b32).xlu#", "t = v s", Unit::CrossLane, Action{rotate_lanes},
      "Lane l of the result is lane (l - amount) mod 128. To the unit's permute queue."},
     {"vbcast.lane.(b32).xlu#", "t = v s", Unit::CrossLane, Action{broadcast_lane},
-     "Every lane of a sublane is its lane number `second operand`, modulo 128. To the unit's permute queue."},
+     "Every lane of sublane s is its lane k + s * d, modulo 128: k is the low byte of the second operand, d the bits "
+     "above it (0; 1 in v6e's and tpu7x's reductions). To the unit's permute queue."},
     {"vset.pattern.permute.xlu#", "t = v", Unit::CrossLane, Action{set_pattern},
      "Gives the unit a pattern for vperm.lane."},
     {"vperm.lane.(b32).xlu#", "t = t v", Unit::CrossLane, Action{permute_lanes<1>},
