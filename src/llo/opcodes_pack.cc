@@ -123,7 +123,8 @@ std::span<const OpcodeInfo> pack_rows() {
       {"vpack.c.b8.b4", "v = v v", Unit::Vector, Movement{pack<8>},
        "The low nibbles of packed bytes: rows 32-63 from the first operand, 0-31 from the second."},
       {"vpack.c.(f32).bf16", "v = v v", Unit::Vector, Action{pack_rounded},
-       "f32 rounded to bf16 (nearest even), packed: rows 8-15 from the first operand, 0-7 from the second."},
+       "f32 rounded to bf16 (nearest even, subnormals and the upper halves of NaN as they are: v4 packs bytes this "
+       "way), packed: rows 8-15 from the first operand, 0-7 from the second."},
       {"vpack.i.f32.bf16", "v = v v", Unit::Vector,
        lanewise([](float high, float low) { return uint32_t{to_bfloat16(high)} << 16 | to_bfloat16(low); }),
        "f32 rounded to bf16 (nearest even): the first operand in the upper halves, the second in the lower ones."},

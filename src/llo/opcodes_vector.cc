@@ -138,8 +138,12 @@ std::span<const OpcodeInfo> vector_rows() {
       {"vmul.u32.u64.low", "v = v v", Unit::Vector, lanewise([](uint32_t a, uint32_t b) { return a * b; }),
        "The low word of the 64-bit product."},
       {"vmul.u32.u64.high", "v = v v v", Unit::Vector,
-       lanewise([](uint32_t a, uint32_t b, uint32_t) { return high_product(a, b); }),
-       "The high word of the unsigned 64-bit product of the first two operands; the third names the low word."},
+       precise([](uint32_t a, uint32_t b, uint32_t) { return high_product(a, b); },
+               [](uint32_t, uint32_t ua, uint32_t, uint32_t ub, uint32_t, uint32_t) {
+                 return (ua | ub) != 0 ? ~uint32_t{0} : 0;
+               }),
+       "The high word of the unsigned 64-bit product of the first two operands. The third only names the register of "
+       "the low word, which the same bundle makes."},
       {"vclz", "v = v", Unit::Vector, lanewise(leading_zeros), "The number of leading zeros, 32 for 0."},
       {"vpcnt", "v = v", Unit::Vector, lanewise(ones), "The number of ones."},
 
