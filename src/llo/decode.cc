@@ -65,7 +65,8 @@ const char* name_of(char letter) {
 
 class Decoder {
  public:
-  explicit Decoder(const Program& program) : program_(program), slots_(program, code_) {}
+  Decoder(const Program& program, const Generation& generation)
+      : program_(program), delay_slots_(generation.delay_slots), slots_(program, code_) {}
 
   Result<Code> run() {
     SAPPER_CHECKED(check_regions());
@@ -348,7 +349,7 @@ class Decoder {
   Status emit_bundles() {
     collect_phis();
     const bool values = program_.form == Form::ValueBundles;
-    const size_t delay = program_.form == Form::FinalBundles ? 4 : 0;
+    const size_t delay = program_.form == Form::FinalBundles ? delay_slots_ : 0;
     // Branches under way: after bundle `at`, go there if `latch` says so.
     struct Pending {
       size_t at;
@@ -430,6 +431,7 @@ class Decoder {
   }
 
   const Program& program_;
+  size_t delay_slots_;
   Code code_;
   Slots slots_;
   LoopTable loops_;
@@ -442,6 +444,6 @@ class Decoder {
 
 }  // namespace
 
-Result<Code> decode(const Program& program) { return Decoder(program).run(); }
+Result<Code> decode(const Program& program, const Generation& generation) { return Decoder(program, generation).run(); }
 
 }  // namespace sapper::llo

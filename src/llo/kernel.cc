@@ -50,7 +50,7 @@ class KernelRunner {
       : program_(program), declarations_(declarations), machine_(options) {}
 
   Result<KernelRun> run(std::span<const Literal> operands, std::span<const Shape> operand_shapes, const Shape& result) {
-    SAPPER_TRY(const Code code, decode(program_));
+    SAPPER_TRY(const Code code, decode(program_, machine_.options().generation));
     SAPPER_CHECKED(machine_.load(code, declarations_));
     collect_leaves(operands, operand_shapes, result);
     SAPPER_CHECKED(read_declarations());

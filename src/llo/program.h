@@ -128,7 +128,7 @@ enum class Form : uint8_t {
   Ssa,              // one instruction a line, values
   ValueBundles,     // bundles of values, before register allocation
   PhysicalBundles,  // bundles on physical registers; branches take effect at once
-  FinalBundles,     // the same after the delay converter: four delay slots after a branch
+  FinalBundles,     // the same after the delay converter: delay slots after a branch
 };
 
 struct Program {
