@@ -47,7 +47,8 @@ struct MachineOptions {
   uint64_t step_limit = 0;             // steps in all above this are a Resource error; 0: no limit
   double time_limit_seconds = 0;       // 0: no limit
   bool flush_subnormals = true;        // of floating-point arithmetic: the hardware has no subnormals (subnormals.h)
-  bool round_matmul_operands = false;  // vmatmul.f32 rounds its operands to bf16 first
+  // Matrix units round f32 numbers to bf16 first, to nearest even: compiler passes put bf16 ones in their place.
+  bool round_matmul_operands = true;
   MatrixSum matrix_sum = MatrixSum::Double;
   // EUP results are correctly rounded; not zero: moved by up to their documented error, chosen from this seed.
   uint64_t perturb_transcendentals = 0;

@@ -7,9 +7,10 @@
 // - Results leave a unit first in, first out; on tpu7x they wait in the numbered registers of a result buffer (mrb),
 //   where a result that meets another is added to it, and a pop empties. Before the numbers are given out (every one is
 //   0) they leave first in, first out.
-// - Default precision: f32 operands of a vmatmul are taken as they are; MachineOptions::round_matmul_operands rounds
-// them
-//   to bf16 first. Sums: MachineOptions::matrix_sum.
+// - f32 numbers are rounded to bf16 on their way in (MachineOptions::round_matmul_operands): passes replace pushes of
+// f32
+//   by pushes of bf16, and precise products are made of several of bf16 parts. How sums are taken is not known:
+//   MachineOptions::matrix_sum.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,6 +25,7 @@
 #include "llo/isa.h"
 #include "llo/machine.h"
 #include "llo/matrix_unit.h"
+#include "llo/result_queue.h"
 
 namespace sapper::llo {
 namespace {
@@ -165,8 +167,8 @@ void multiply(Machine& machine, const Step& step) {
   if (latch == kDoneAfter) unit.release();
 
   if (buffer == 0 || !numbers_results(machine, target)) {
-    std::deque<Queued>& queue = machine.queue(QueueKind::MatrixResult, number);
-    for (MatrixResult& result : results) queue.push_back({result.value, result.undefined, step.result});
+    for (MatrixResult& result : results)
+      push_result(machine, step, QueueKind::MatrixResult, number, {result.value, result.undefined});
     return;
   }
   size_t at = buffer - 1;
@@ -183,34 +185,21 @@ void multiply(Machine& machine, const Step& step) {
 
 // --- results
 
-void write_result(Machine& machine, const Step& step, const Vreg& value, const std::optional<Vreg>& undefined) {
-  machine.write_vector(step.result) = value;
-  if (undefined) machine.set_vector_undefined(step.result, *undefined);
-}
-
-void pop_nothing(Machine& machine, const Step& step, uint32_t unit) {
-  machine.report(step, FindingKind::EmptyQueue, fmt::format("matrix unit {} has no result to pop", unit));
-  const MatrixOperand unknown = MatrixOperand::unknown();
-  write_result(machine, step, unknown.value, unknown.undefined);
-}
-
-void pop_first(Machine& machine, const Step& step, uint32_t unit) {
-  std::deque<Queued>& queue = machine.queue(QueueKind::MatrixResult, unit);
-  if (queue.empty()) return pop_nothing(machine, step, unit);
-  write_result(machine, step, queue.front().value, queue.front().undefined);
-  queue.pop_front();
-}
-
-void pop(Machine& machine, const Step& step) { pop_first(machine, step, step.choice[1]); }
+void pop(Machine& machine, const Step& step) { pop_result(machine, step, QueueKind::MatrixResult, step.choice[1]); }
 
 void pop_buffered(Machine& machine, const Step& step) {
   const uint16_t at = step.choice[1];
   const uint16_t number = step.choice[2];
   UnitOfMachine& unit = unit_of(machine, number);
-  if (!numbers_results(machine, unit)) return pop_first(machine, step, number);
-  if (at >= unit.buffer.size() || !unit.buffer[at]) return pop_nothing(machine, step, number);
-  const BufferedResult popped = *std::exchange(unit.buffer[at], std::nullopt);
-  write_result(machine, step, popped.result.value, popped.result.undefined);
+  if (!numbers_results(machine, unit)) return pop_result(machine, step, QueueKind::MatrixResult, number);
+  MatrixResult result{{}, MatrixOperand::unknown().undefined};
+  if (at < unit.buffer.size() && unit.buffer[at]) {
+    result = std::exchange(unit.buffer[at], std::nullopt)->result;
+  } else {
+    machine.report(step, FindingKind::EmptyQueue, fmt::format("no result waits in register {} of the buffer", at));
+  }
+  machine.write_vector(step.result) = result.value;
+  if (result.undefined) machine.set_vector_undefined(step.result, *result.undefined);
 }
 
 constexpr std::array kRows = {
