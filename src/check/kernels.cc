@@ -1,6 +1,7 @@
 #include "check/kernels.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <cmath>
@@ -36,6 +37,19 @@ std::string first_different_bits(const Literal& a, const Literal& b) {
       if (is_float && std::isnan(x.real_at(i)) && std::isnan(y.real_at(i))) continue;
       return fmt::format("result {} differs at element {}: {} and {}", leaf, i, x.real_at(i), y.real_at(i));
     }
+  }
+  return "";
+}
+
+// Why a judgement is what it is, in one line.
+std::string reason_of(const Judgement& judgement) {
+  if (!judgement.reason.empty()) return judgement.reason;
+  for (const OutputReport& output : judgement.outputs) {
+    if (output.verdict != judgement.verdict || judgement.verdict == Verdict::Agree) continue;
+    const numerics::Difference& difference = output.difference;
+    return fmt::format("{}: {} of {} elements differ, the worst at [{}]: {}, where the program means {}", output.name,
+                       difference.mismatches, difference.elements, fmt::join(difference.worst_index, ","),
+                       difference.got, difference.expected);
   }
   return "";
 }
@@ -149,15 +163,12 @@ class KernelsRun {
       return judge.reference();
     } else {
       Judgement judgement = judge.judge(*value, Origin::Device);
-      if (judgement.verdict == Verdict::Mismatch && judgement.reason.empty())
-        judgement.reason = fmt::format("{}: its result is not what the HLO says", options_.stages[0]);
+      std::string reason = reason_of(judgement);
       if (report.runs == 1 || severity(judgement.verdict) > severity(report.verdict)) {
         report.outputs = std::move(judgement.outputs);
       }
-      worsen(report, judgement.verdict, judgement.reason);
+      worsen(report, judgement.verdict, std::move(reason));
     }
-    if (report.verdict == Verdict::Mismatch && !report.wrong_call)
-      report.wrong_call = {std::move(operands), std::move(shapes), instruction.shape};
     from_llo_[instruction.name] = true;
     return *value;
   }
@@ -216,11 +227,6 @@ class KernelsRun {
 };
 
 }  // namespace
-
-const KernelReport* KernelsReport::first_wrong() const {
-  const auto wrong = std::ranges::find(reports, Verdict::Mismatch, &KernelReport::verdict);
-  return wrong == reports.end() ? nullptr : &*wrong;
-}
 
 KernelsReport run_kernels(const Module& optimized, const llo::ModuleDump& dump, const std::vector<Literal>& arguments,
                           const KernelOptions& options) {
