@@ -129,8 +129,12 @@ std::optional<std::string> Judge::allowing_policy(size_t leaf, const Literal& go
     return "multiply-adds are contracted: products are not rounded";
   if (policy_.fast_min_max && difference.lost_nans == difference.mismatches && has_float_min_max(module_))
     return "minima and maxima drop NaN (xla_cpu_enable_fast_min_max)";
-  if (policy_.bfloat16_products && has_default_precision_products(module_) && agrees_in_bfloat16(leaf, got))
+  const bool in_bfloat16 = policy_.bfloat16_products && has_default_precision_products(module_);
+  if (in_bfloat16 && agrees_within(leaf, got, {.excess_precision = true, .bfloat16_products = true}))
     return "f32 products of default precision run in one bf16 pass";
+  if (policy_.short_formulas &&
+      agrees_within(leaf, got, {.excess_precision = true, .bfloat16_products = in_bfloat16, .short_formulas = true}))
+    return "functions are computed by the emitters' short formulas";
   return std::nullopt;
 }
 
@@ -148,8 +152,8 @@ bool Judge::agrees_with_excess_precision(size_t leaf, const Literal& got) {
          numerics::compare(got, (*excess_)[leaf], excess_tolerances_[leaf].tolerance).mismatches == 0;
 }
 
-bool Judge::agrees_in_bfloat16(size_t leaf, const Literal& got) {
-  const auto tolerances = numerics::derive_tolerances(module_, {.excess_precision = true, .bfloat16_products = true});
+bool Judge::agrees_within(size_t leaf, const Literal& got, numerics::Allowance allowance) {
+  const auto tolerances = numerics::derive_tolerances(module_, allowance);
   const std::vector<Literal> expected = hlo::leaves(reference_);
   return numerics::compare(got, expected[leaf], tolerances[leaf].tolerance).mismatches == 0;
 }

@@ -32,6 +32,7 @@ struct Judgement {
 struct Policy {
   bool strict = false;             // nothing: every operation as written
   bool bfloat16_products = false;  // f32 dots and convolutions of default precision run in one bf16 pass (XLA:TPU)
+  bool short_formulas = false;     // functions are computed by the emitters' formulas (XLA:TPU)
   bool fast_min_max = false;       // minima and maxima may drop a NaN (XLA:CPU's xla_cpu_enable_fast_min_max)
 };
 
@@ -63,7 +64,7 @@ class Judge {
   std::optional<std::string> allowing_policy(size_t leaf, const hlo::Literal& got,
                                              const numerics::Difference& difference, Origin origin);
   bool agrees_with_excess_precision(size_t leaf, const hlo::Literal& got);
-  bool agrees_in_bfloat16(size_t leaf, const hlo::Literal& got);
+  bool agrees_within(size_t leaf, const hlo::Literal& got, numerics::Allowance allowance);
   bool is_ill_conditioned(size_t leaf, const hlo::Literal& got);
   bool agrees_contracted(size_t leaf, const hlo::Literal& got);
 

@@ -81,7 +81,7 @@ Result<Literal> evaluate(const Module& module, std::span<const Literal> argument
   SAPPER_CHECKED(check_arguments(module, arguments));
   SAPPER_CHECKED(check_call_depth(module));
   SAPPER_CHECKED(check_bounded(module));
-  std::optional<Module> rewritten = with_explicit_converts(module);
+  std::optional<Module> rewritten = with_explicit_converts(module, options.substitute);
   if (options.excess_precision) rewritten = with_excess_precision(rewritten ? *rewritten : module);
   return Execution(rewritten ? *rewritten : module, options).call(module.entry, arguments);
 }

@@ -19,7 +19,7 @@ using Trace = std::function<void(const hlo::Computation&, const hlo::Instruction
 
 // Runs some instructions in place of the evaluator.
 struct Substitute {
-  // Those whose value comes from `run`. Asked once an instruction and run of evaluate.
+  // Those whose value comes from `run`.
   std::function<bool(const hlo::Computation&, const hlo::Instruction&)> covers;
   // The value, of the instruction's shape, from those of its operands.
   std::function<Result<hlo::Literal>(const hlo::Computation&, const hlo::Instruction&, std::vector<hlo::Literal>)> run;

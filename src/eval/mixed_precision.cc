@@ -101,9 +101,14 @@ std::optional<hlo::Shape> computed_shape(const Module& module, const Computation
   return *inferred;
 }
 
-bool is_mixed(const Module& module, const Computation& computation) {
+bool is_covered(const Substitute& substitute, const Computation& computation, const Instruction& instruction) {
+  return substitute.covers && substitute.covers(computation, instruction);
+}
+
+bool is_mixed(const Module& module, const Computation& computation, const Substitute& substitute) {
   return std::any_of(computation.instructions.begin(), computation.instructions.end(),
                      [&](const Instruction& instruction) {
+                       if (is_covered(substitute, computation, instruction)) return false;
                        return common_type(computation, instruction) != ElementType::Invalid ||
                               computed_shape(module, computation, instruction).has_value();
                      });
@@ -140,9 +145,11 @@ InstructionIndex add_converted(hlo::Rewriter& rewriter, const Instruction& instr
   return rewriter.copy(std::move(tuple), std::move(elements));
 }
 
-Computation convert_explicitly(const Module& module, const Computation& computation) {
+Computation convert_explicitly(const Module& module, const Computation& computation, const Substitute& substitute) {
   hlo::Rewriter rewriter(computation);
   return rewriter.run([&](const Instruction& instruction) {
+    if (is_covered(substitute, computation, instruction))
+      return rewriter.copy(instruction, rewriter.moved_operands(instruction));
     if (const auto computed = computed_shape(module, computation, instruction))
       return add_converted(rewriter, instruction, *computed);
     const ElementType type = common_type(computation, instruction);
@@ -165,13 +172,13 @@ Computation convert_explicitly(const Module& module, const Computation& computat
 
 }  // namespace
 
-std::optional<Module> with_explicit_converts(const Module& module) {
+std::optional<Module> with_explicit_converts(const Module& module, const Substitute& substitute) {
   std::optional<Module> explicit_module;
   for (hlo::ComputationIndex c = 0; c < module.computations.size(); ++c) {
     const Computation& computation = module.computations[c];
-    if (!is_mixed(module, computation)) continue;
+    if (!is_mixed(module, computation, substitute)) continue;
     if (!explicit_module) explicit_module = module;
-    explicit_module->computations[c] = convert_explicitly(module, computation);
+    explicit_module->computations[c] = convert_explicitly(module, computation, substitute);
   }
   return explicit_module;
 }

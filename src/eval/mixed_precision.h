@@ -4,12 +4,14 @@
 
 #include <optional>
 
+#include "eval/evaluator.h"
 #include "hlo/module.h"
 
 namespace sapper::eval {
 
 // `module` with every such operation done in the widest float type among its operands and result, operands converted to
-// it and the result converted from it; nullopt when there is none.
-[[nodiscard]] std::optional<hlo::Module> with_explicit_converts(const hlo::Module& module);
+// it and the result converted from it, but for those that somebody else runs; nullopt when there is none.
+[[nodiscard]] std::optional<hlo::Module> with_explicit_converts(const hlo::Module& module,
+                                                                const Substitute& substitute);
 
 }  // namespace sapper::eval

@@ -166,6 +166,19 @@ double accumulated_length(const Computation& computation, const Instruction& ins
   }
 }
 
+// How far the formulas of XLA:TPU's emitters are from the functions that they stand for, relative to the result, f32.
+double formula_error(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::Divide:  // x * (1 / y), the reciprocal improved by one Newton step
+    case Opcode::Sqrt:    // x * rsqrt(x)
+    case Opcode::Rsqrt:
+    case Opcode::Cbrt: return 0x1p-21;
+    case Opcode::ExponentialMinusOne: return 0x1p-15;  // x + x^2 / 2 where |x| < 0.0125, 2^(x log2 e) - 1 from there on
+    case Opcode::LogPlusOne: return 0x1p-12;           // (1 - x / 2) x where |x| < 0.00045, log(1 + x) from there on
+    default: return 0;
+  }
+}
+
 class Pass {
  public:
   Pass(const Module& module, Allowance allowance) : module_(module), allowance_(allowance) {}
@@ -224,7 +237,9 @@ class Pass {
       case Opcode::Conditional: return branches(instruction, operands, depth);
       default: break;
     }
-    const Estimate result = capped(apply(computation, instruction, join_all(operands)));
+    Estimate applied = apply(computation, instruction, join_all(operands));
+    if (allowance_.short_formulas) approximate(instruction, applied);
+    const Estimate result = capped(applied);
     return Estimates(static_cast<size_t>(leaf_count(instruction.shape)), result);
   }
 
@@ -277,6 +292,13 @@ class Pass {
         result[leaf] = join(result[leaf], taken[leaf]);
     }
     return result;
+  }
+
+  static void approximate(const Instruction& instruction, Estimate& estimate) {
+    if (!hlo::is_float(leaf_shape(instruction.shape).element_type())) return;
+    estimate.relative += formula_error(instruction.opcode);
+    // x - y * trunc(x / y): the quotient's error may take it across an integer.
+    if (instruction.opcode == Opcode::Remainder && estimate.decision.empty()) estimate.decision = instruction.name;
   }
 
   Estimate apply(const Computation& computation, const Instruction& instruction, Estimate in) const {
@@ -385,7 +407,10 @@ bool has_default_precision(const Computation& computation, const Instruction& in
   if (instruction.opcode != Opcode::Dot && instruction.opcode != Opcode::Convolution) return false;
   for (const int precision : instruction.attributes().precision_config().operand_precision())
     if (precision != proto::PrecisionConfig::DEFAULT) return false;
-  return computation.instructions[instruction.operands[0]].shape.element_type() == ElementType::F32;
+  const auto is_f32 = [&](hlo::InstructionIndex operand) {
+    return computation.instructions[operand].shape.element_type() == ElementType::F32;
+  };
+  return std::any_of(instruction.operands.begin(), instruction.operands.end(), is_f32);
 }
 
 std::vector<OutputTolerance> derive_tolerances(const Module& module, Allowance allowance) {

@@ -26,13 +26,14 @@ struct OutputTolerance {
 struct Allowance {
   bool excess_precision = false;   // leave out roundings to narrow float types
   bool bfloat16_products = false;  // round the f32 operands of dots and convolutions of default precision to bf16
+  bool short_formulas = false;     // compute functions as the emitters of XLA:TPU do (docs/comparison.md)
 };
 
 // One entry an output leaf of the entry computation. Linear in the module's size (loop bodies are walked a few times
 // and extrapolated).
 [[nodiscard]] std::vector<OutputTolerance> derive_tolerances(const hlo::Module& module, Allowance allowance);
 
-// Whether `instruction` is a dot or convolution over f32 whose precision is the default one.
+// Whether `instruction` is a dot or convolution with an f32 operand whose precision is the default one.
 [[nodiscard]] bool has_default_precision(const hlo::Computation& computation, const hlo::Instruction& instruction);
 
 }  // namespace sapper::numerics

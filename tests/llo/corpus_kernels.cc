@@ -73,6 +73,7 @@ Status run_folder(const std::string& folder, const Arguments& arguments, Totals&
   SAPPER_TRY(options.machine.generation, llo::generation_of(arguments.generation));
   options.machine.time_limit_seconds = 120;
   options.policy.bfloat16_products = true;
+  options.policy.short_formulas = true;
   if (!arguments.stages.empty()) options.stages = arguments.stages;
   const check::KernelsReport report = run_kernels(dumped.module, dumped.dump, sets[0].arguments, options);
   ++totals.modules[std::string(to_string(report.verdict))];
