@@ -170,6 +170,9 @@ class KernelsRun {
              fmt::format("{} line {}: {}: {}", finding.stage, finding.line, to_string(finding.kind), finding.message));
     }
     if (!prepared) worsen(report, Verdict::Undetermined, prepared.error().describe());
+    if (report.verdict == Verdict::Mismatch && !report.wrong_call) {
+      report.wrong_call = {operands, operand_shapes(computation, instruction), instruction.shape};
+    }
     if (value) {
       from_llo_.insert(instruction.name);
       return *value;
@@ -192,6 +195,14 @@ class KernelsRun {
     return first && has_expanded(**first);
   }
 
+  static std::vector<Shape> operand_shapes(const Computation& computation, const Instruction& instruction) {
+    std::vector<Shape> shapes;
+    for (const hlo::InstructionIndex operand : instruction.operands) {
+      shapes.push_back(computation.instructions[operand].shape);
+    }
+    return shapes;
+  }
+
   Result<Literal> run_stage(const llo::KernelDump& kernel, const std::string& stage, const Computation& computation,
                             const Instruction& instruction, std::span<const Literal> operands, KernelReport& report) {
     SAPPER_TRY(const llo::Program* const program, program_of(kernel, stage));
@@ -199,10 +210,7 @@ class KernelsRun {
     if (program->form != llo::Form::Ssa) {
       SAPPER_TRY(declarations, program_of(kernel, "original"));
     }
-    std::vector<Shape> shapes;
-    for (const hlo::InstructionIndex operand : instruction.operands) {
-      shapes.push_back(computation.instructions[operand].shape);
-    }
+    const std::vector<Shape> shapes = operand_shapes(computation, instruction);
     const auto start = std::chrono::steady_clock::now();
     Result<llo::KernelRun> run =
         llo::run_kernel(*program, declarations, operands, shapes, instruction.shape, options_.machine);
@@ -251,6 +259,11 @@ class KernelsRun {
 };
 
 }  // namespace
+
+const KernelReport* KernelsReport::first_wrong() const {
+  const auto wrong = std::ranges::find(reports, Verdict::Mismatch, &KernelReport::verdict);
+  return wrong == reports.end() ? nullptr : &*wrong;
+}
 
 KernelsReport run_kernels(const Module& optimized, const llo::ModuleDump& dump, const std::vector<Literal>& arguments,
                           const KernelOptions& options) {
