@@ -13,12 +13,13 @@ namespace {
 // What is read of a smov.u32 (%p, %old), new: the value that the result has where the guard does not hold.
 constexpr std::string_view kOld = "old";
 
+// A word, in which there may be vpop.f32.mrb[31].mxu1 and inlined_call_operand.<no memory space>.
 std::string_view read_opcode(Scanner& scanner) {
   const char* start = scanner.cursor();
-  scanner.run([](char c) { return is_word(c) || c == '[' || c == ']'; });  // vpop.f32.mrb[31].mxu1
-  if (scanner.peek() == '<') {                                             // inlined_call_operand.<no memory space>
+  const auto run = [&] { scanner.run([](char c) { return is_word(c) || c == '[' || c == ']'; }); };
+  for (run(); scanner.peek() == '<'; run()) {
     scanner.run([](char c) { return c != '>' && c != '\n'; });
-    scanner.expect('>', "'>' at the end of the opcode");
+    scanner.expect('>', "'>' in the opcode");
   }
   const std::string_view opcode(start, static_cast<size_t>(scanner.cursor() - start));
   if (opcode.empty()) scanner.expected("an opcode");
@@ -56,15 +57,25 @@ void InstructionReader::read_item(Instruction& instruction) {
   if (c == '/' && scanner_.peek_second() == '*') return read_comment(instruction);
   if (c == '(') return read_parenthesis(instruction);
   if (c == '[') return read_bracket(instruction);
-  if (c == 't' && scanner_.accept("target = $region")) {
-    if (instruction.target) scanner_.expected("one target");
-    instruction.target = scanner_.decimal("the target's number");
-    return;
-  }
+  if (c == 't') return read_target(instruction);
   if (!separated_) return scanner_.expected("',' or the end of the instruction");
   if (c == '%') return add({read_name(), next_name_});
   if (is_digit(c) || c == '-' || c == 'i' || c == 'n') return add({read_immediate(scanner_), next_name_});
   scanner_.expected("an operand");
+}
+
+// target = $region3, target bundleno = 18 (0x12), region = 3
+void InstructionReader::read_target(Instruction& instruction) {
+  if (instruction.target) return scanner_.expected("one target");
+  if (scanner_.accept("target bundleno = ")) {
+    instruction.target_bundle = scanner_.decimal("the target's bundle");
+    scanner_.expect(" (0x");
+    scanner_.run(is_word);
+    scanner_.expect("), region = ");
+  } else {
+    scanner_.expect("target = $region");
+  }
+  instruction.target = scanner_.decimal("the target's region");
 }
 
 void InstructionReader::read_comma() {

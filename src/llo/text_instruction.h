@@ -25,6 +25,7 @@ class InstructionReader {
   void read_guard(Instruction& instruction);
   void read_bracket(Instruction& instruction);
   void read_attributes(Instruction& instruction);
+  void read_target(Instruction& instruction);
   void read_comma();
   void add(Operand operand);
   Register read_name();
