@@ -30,7 +30,7 @@ struct StageText {
 
 struct KernelDump {
   std::string kernel;
-  std::vector<StageText> stages;                                      // programs only, in pipeline order
+  std::vector<StageText> stages;  // programs only, in pipeline order; the first is `original` where it was dumped
   [[nodiscard]] const StageText* stage(std::string_view pass) const;  // null: not dumped
 };
 

@@ -110,7 +110,7 @@ class BundleReader {
   void start_region(uint32_t number, const Bundle& bundle, const char* place) {
     const auto index = static_cast<RegionIndex>(program_.regions.size());
     if (!regions_.emplace(number, index).second) {
-      return scanner_.fail_at(place, fmt::format("region {} starts twice", number));
+      return scanner_.fail_at(place, fmt::format("region {} starts twice: is this more than one program?", number));
     }
     Region& region = program_.regions.emplace_back();
     region.number = number;

@@ -145,11 +145,15 @@ class LineReader {
   // 'text', which may have quotes in it: it ends with a quote before a comma or a bracket.
   std::string_view quoted() {
     scanner_.expect('\'', "a quoted text");
-    const std::string_view line = scanner_.rest().substr(0, scanner_.rest().find('\n'));
-    const size_t end = std::min(std::min(line.find("',"), line.find("']")), line.size());
-    scanner_.accept(line.substr(0, end));
-    scanner_.expect('\'', "a quote at the text's end");
-    return line.substr(0, end);
+    const char* start = scanner_.cursor();
+    const auto inside = [](char c) { return c != '\'' && c != '\n'; };
+    for (scanner_.run(inside); scanner_.peek() == '\''; scanner_.run(inside)) {
+      const std::string_view text(start, static_cast<size_t>(scanner_.cursor() - start));
+      scanner_.accept('\'');
+      if (scanner_.peek() == ',' || scanner_.peek() == ']') return text;
+    }
+    scanner_.expected("a quote at the text's end");
+    return {};
   }
 
   // No two regions have one number.
