@@ -125,16 +125,17 @@ TEST(LloText, MemoryOperands) {
   EXPECT_EQ(std::get<Register>(memory(plain).base).number, 4);
   EXPECT_FALSE(memory(plain).offset || memory(plain).sublane_mask);
 
-  const One all = one("%v1 = vld.sshfl [vmem:[#allocation3 - $0x8] ss:$-9 sps:$4 sm:%s7 pattern:$0x76543210]");
+  const One all = one("%v1 = vld.sshfl [vmem:[#allocation3 - $0x8] ss:$-9 sps:$4 iar:$1 sm:%s7 pattern:$0x76543210]");
   EXPECT_EQ(memory(all).space, Space::Vmem);
   EXPECT_EQ(std::get<AllocationName>(memory(all).base).number, 3);
   EXPECT_TRUE(memory(all).subtract_offset);
   EXPECT_EQ(std::get<Immediate>(memory(all).offset.value()).bits, 8);
   EXPECT_EQ(std::get<Immediate>(memory(all).sublane_stride.value()).bits, static_cast<uint32_t>(-9));
+  EXPECT_EQ(std::get<Immediate>(memory(all).sublanes_per_stride.value()).bits, 4);
   EXPECT_EQ(std::get<Register>(memory(all).sublane_mask.value()).number, 7);
   EXPECT_EQ(std::get<Immediate>(memory(all).pattern.value()).bits, 0x76543210);
   ASSERT_EQ(memory(all).options.size(), 1);
-  EXPECT_EQ(memory(all).options[0], std::pair(std::string_view("sps"), std::string_view("$4")));
+  EXPECT_EQ(memory(all).options[0], std::pair(std::string_view("iar"), std::string_view("$1")));
 
   const One two = one("%s1 = sld [smem:[%s4 + %s5]] (!%p6)");
   EXPECT_EQ(std::get<Register>(memory(two).offset.value()).number, 5);
