@@ -22,7 +22,8 @@ struct Generation {
   uint32_t granule_bytes = 32;    // what DMA sizes and strides and sync flags count in
   uint32_t hbm_unit_bytes = 512;  // one step of an HBM address
   PushOrder push_order = PushOrder::Upwards;
-  uint32_t delay_slots = 4;  // bundles after a branch that still run, in final_bundles
+  uint32_t delay_slots = 4;   // bundles after a branch that still run, in final_bundles
+  uint32_t pattern_bits = 4;  // that a row pattern of loads and stores has for each sublane
 };
 
 // v2, v3, v4, v5e, v5p, v6e, tpu7x; BadInput for another name.

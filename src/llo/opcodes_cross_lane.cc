@@ -189,6 +189,18 @@ void push_to_scalars(Machine& machine, const Step& step) {
   push_result(machine, step, QueueKind::Scalar, 0, queued_operand(machine, step.operand[0]));
 }
 
+void pop_to_scalars(Machine& machine, const Step& step) {
+  auto& queue = machine.queue(QueueKind::Scalar, 0);
+  if (queue.empty()) {
+    machine.report(step, FindingKind::EmptyQueue, "pops a word that nothing has pushed");
+    machine.set_scalar(step.result, 0, kEveryBit);
+    return;
+  }
+  const Queued& next = queue.front();
+  machine.set_scalar(step.result, next.value.word[0], next.undefined ? next.undefined->word[0] : 0);
+  queue.pop_front();
+}
+
 void other_core(Machine& machine, const Step&) {
   machine.fail_with({ErrorKind::Unsupported, "a kernel that two cores run together; one core is modelled"});
 }
@@ -233,6 +245,7 @@ constexpr OpcodeInfo kRows[] = {
      "The next result of the unit's reduction queue."},
 
     {"vpush", "t = v", Unit::Vector, Action{push_to_scalars}, "Sends the word of sublane 0, lane 0 to spop."},
+    {"spop", "s = t?", Unit::Scalar, Action{pop_to_scalars}, "The next word that vpush sent."},
     {"vpush.ccrf.(asym)", "t = v", Unit::Vector, Action{other_core},
      "Sends a register to the other core (not modelled)."},
     {"vpop.ccrf.(asym)", "v = t?", Unit::Vector, Action{other_core},

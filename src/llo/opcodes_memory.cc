@@ -57,12 +57,13 @@ Rows strided_rows(Machine& machine, const Step& step) {
   return rows;
 }
 
-// pattern: nibble i, from the low end, is the row of sublane i.
+// pattern: 4 bits (v2, v3: 3 bits) for each sublane, from the low end, are its row.
 Rows shuffled_rows(Machine& machine, const Step& step) {
   const Access& access = access_of(machine, step);
-  const uint32_t pattern =
-      access.pattern == kNoSlot ? 0x76543210 : machine.decisive(step, access.pattern, "a row pattern");
-  return rows_at(machine, step, [&](uint32_t i) { return pattern >> (4 * i) & 0xf; });
+  if (access.pattern == kNoSlot) return rows_at(machine, step, [](uint32_t i) { return i; });
+  const uint32_t pattern = machine.decisive(step, access.pattern, "a row pattern");
+  const uint32_t bits = machine.options().generation.pattern_bits;
+  return rows_at(machine, step, [&](uint32_t i) { return pattern >> (bits * i) & ((1U << bits) - 1); });
 }
 
 // Pairs of sublanes share a row.
@@ -209,7 +210,7 @@ constexpr OpcodeInfo kOpcodes[] = {
     {"vld.(bf16)", "v = M", Unit::Load, Action{load<strided_rows>},
      "Sublane i from row base + i * ss (1 where not stated); 0 in sublanes that sm leaves out. A type means nothing."},
     {"vld.sshfl", "v = M", Unit::Load, Action{load<shuffled_rows>},
-     "Sublane i from row base + nibble i of the pattern, the lowest first."},
+     "Sublane i from row base + field i of the pattern, the lowest first: of 4 bits, in v2 and v3 of 3."},
     {"vld.even.odd.slanes#", "v = M", Unit::Load, Action{load<paired_rows>},
      "Sublanes 2i and 2i + 1 both from row base + i."},
     {"vst", "- = M v", Unit::Store, Action{store<strided_rows>},
@@ -217,7 +218,7 @@ constexpr OpcodeInfo kOpcodes[] = {
     {"vst.msk", "- = M m v", Unit::Store, Action{store_masked<strided_rows>},
      "Sublane i to row base + i * ss, those that sm names, where the mask is set."},
     {"vst.sshfl", "- = M v", Unit::Store, Action{store<shuffled_rows>},
-     "Sublane i to row base + nibble i of the pattern, the lowest first."},
+     "Sublane i to row base + field i of the pattern, the lowest first: of 4 bits, in v2 and v3 of 3."},
     {"vst.even.odd.slanes#", "- = M m v", Unit::Store, Action{store_masked<paired_rows>},
      "Sublanes 2i and 2i + 1 both to row base + i, where the mask is set."},
     {"cld.pop", "v = M", Unit::Load, Action{load<strided_rows>}, "vld from CMEM."},
