@@ -126,7 +126,10 @@ std::span<const OpcodeInfo> pack_rows() {
        "f32 rounded to bf16 (nearest even, subnormals and the upper halves of NaN as they are: v4 packs bytes this "
        "way), packed: rows 8-15 from the first operand, 0-7 from the second."},
       {"vpack.i.f32.bf16", "v = v v", Unit::Vector,
-       lanewise([](float high, float low) { return uint32_t{to_bfloat16(high)} << 16 | to_bfloat16(low); }),
+       precise([](float high, float low) { return uint32_t{to_bfloat16(high)} << 16 | to_bfloat16(low); },
+               [](float, uint32_t high, float, uint32_t low) {
+                 return (high != 0 ? 0xffff0000U : 0U) | (low != 0 ? 0xffffU : 0U);
+               }),
        "f32 rounded to bf16 (nearest even): the first operand in the upper halves, the second in the lower ones."},
 
       {"vunpack.c.l|u|h.s16|b16.(s32).(s16)", "v = v", Unit::Vector, Movement{unpack<16, 32, true>},
