@@ -56,7 +56,7 @@ class KernelRunner {
     SAPPER_CHECKED(read_declarations());
     SAPPER_CHECKED(place_leaves());
     SAPPER_CHECKED(place_operand_table());
-    place_core_index();
+    place_core_and_chip();
     SAPPER_CHECKED(machine_.run());
     KernelRun run;
     run.findings = machine_.findings();
@@ -226,21 +226,18 @@ class KernelRunner {
     return {};
   }
 
-  // A place in SMEM where every program finds the number of its core: 0.
-  void place_core_index() {
-    for (const Program* program : {&program_, declarations_}) {
-      if (program == nullptr) continue;
-      for (const Allocation& allocation : program->allocations) {
-        if (!allocation.fixed || !allocation.offset || allocation.space != Space::Smem ||
-            !allocation.tag.ends_with("core index")) {
-          continue;
-        }
-        Memory& memory = machine_.memory(Space::Smem);
-        const uint64_t word = *allocation.offset / sizeof(uint32_t);
-        if (memory.piece_at(word, 1) == nullptr) continue;
-        *memory.words(word) = 0;
-        memory.write_undefined(word, 1, nullptr);
-      }
+  // Programs read the number of their core and chip, 0, from SMEM, and say so in a comment.
+  void place_core_and_chip() {
+    for (const Instruction& instruction : program_.instructions) {
+      if (instruction.opcode != "sld" || instruction.operands.empty()) continue;
+      if (!instruction.comment.ends_with("core id") && !instruction.comment.ends_with("chip id")) continue;
+      const auto* access = std::get_if<MemoryOperand>(&instruction.operands[0].value);
+      const auto* name = access != nullptr ? std::get_if<AllocationName>(&access->base) : nullptr;
+      const Machine::Place* place = name != nullptr ? machine_.place_of(*name) : nullptr;
+      if (place == nullptr || place->space != Space::Smem) continue;
+      Memory& memory = machine_.memory(Space::Smem);
+      *memory.words(place->address) = 0;
+      memory.write_undefined(place->address, 1, nullptr);
     }
   }
 

@@ -73,43 +73,40 @@ Status Machine::load(const Code& code, const Program* declarations) {
   for (const auto& [slot, bits] : code.vector_constants) std::fill_n(write_vector(slot).word, kVregWords, bits);
   for (const auto& [slot, bits] : code.predicate_constants) set_predicate(slot, bits != 0);
 
-  const auto place_of = [&](const AllocationName& name) -> Result<uint32_t> {
-    const auto known = places_.find({name.number, name.spill});
-    if (known != places_.end()) return known->second.address;
-    for (const Program* program : {code.program, declarations}) {
-      if (program == nullptr) continue;
-      for (const Allocation& allocation : program->allocations) {
-        if (!(allocation.name == name)) continue;
-        if (!allocation.size)
-          return fail(ErrorKind::Unsupported, "the size of #allocation{} is not stated", name.number);
-        std::optional<uint32_t> at;
-        const uint32_t unit_bytes = memory(allocation.space).unit_words() * 4;
-        if (allocation.fixed && allocation.offset) at = static_cast<uint32_t>(*allocation.offset / unit_bytes);
-        const uint32_t address =
-            memory(allocation.space)
-                .allocate(*allocation.size, fmt::format("#allocation{} ({})", name.number, allocation.tag), at);
-        places_[{name.number, name.spill}] = {allocation.space, address};
-        return address;
-      }
-    }
-    return fail(ErrorKind::BadInput, "#allocation{}{} is not declared in {}", name.number, name.spill ? "_spill" : "",
-                code.program->file);
-  };
   for (const auto& [slot, name, offset] : code.addresses) {
-    SAPPER_TRY(const uint32_t address, name.spill ? spill_place(name) : place_of(name));
+    SAPPER_TRY(const uint32_t address, give_place(name, declarations));
     set_scalar(slot, address + offset);
   }
   for (const auto& [slot, name, offset] : code.vector_addresses) {
-    SAPPER_TRY(const uint32_t address, name.spill ? spill_place(name) : place_of(name));
+    SAPPER_TRY(const uint32_t address, give_place(name, declarations));
     std::fill_n(write_vector(slot).word, kVregWords, address + offset);
   }
   return {};
 }
 
-// Spill areas are declared nowhere: they are as large as the offsets that the program uses, in the space it uses.
-Result<uint32_t> Machine::spill_place(const AllocationName& name) {
-  const auto known = places_.find({name.number, true});
-  if (known != places_.end()) return known->second.address;
+Result<uint32_t> Machine::give_place(const AllocationName& name, const Program* declarations) {
+  if (const Place* known = place_of(name)) return known->address;
+  for (const Program* program : {code_->program, declarations}) {
+    if (program == nullptr) continue;
+    for (const Allocation& allocation : program->allocations) {
+      if (!(allocation.name == name)) continue;
+      if (!allocation.size) return fail(ErrorKind::Unsupported, "the size of #allocation{} is not stated", name.number);
+      std::optional<uint32_t> at;
+      Memory& target = memory(allocation.space);
+      if (allocation.fixed && allocation.offset)
+        at = static_cast<uint32_t>(*allocation.offset / (target.unit_words() * sizeof(uint32_t)));
+      const uint32_t address =
+          target.allocate(*allocation.size, fmt::format("#allocation{} ({})", name.number, allocation.tag), at);
+      places_[{name.number, name.spill}] = {allocation.space, address};
+      return address;
+    }
+  }
+  return give_undeclared_place(name);
+}
+
+// What late passes allocate is declared nowhere: spill areas, DMA descriptors, places of the system. It is as large as
+// the offsets that the program uses, in the space it uses.
+Result<uint32_t> Machine::give_undeclared_place(const AllocationName& name) {
   std::optional<Space> space;
   uint64_t units = 1;
   for (const Instruction& instruction : code_->program->instructions)
@@ -123,19 +120,20 @@ Result<uint32_t> Machine::spill_place(const AllocationName& name) {
       if (const auto* offset = std::get_if<Immediate>(&*access->offset))
         units = std::max<uint64_t>(units, uint64_t{offset->bits} + 1);
     }
+  const std::string title = fmt::format("#allocation{}{}", name.number, name.spill ? "_spill" : "");
   if (!space)
-    return fail(ErrorKind::Unsupported, "the size of #allocation{}_spill does not show in {}", name.number,
+    return fail(ErrorKind::Unsupported, "{} is not declared, and its size does not show in {}", title,
                 code_->program->file);
   Memory& target = memory(*space);
   const uint64_t words = target.unit_words() == 1 ? units : (units + kSublanes) * target.unit_words();
-  const uint32_t address = target.allocate(words * 4, fmt::format("#allocation{}_spill", name.number));
-  places_[{name.number, true}] = {*space, address};
+  const uint32_t address = target.allocate(words * sizeof(uint32_t), title);
+  places_[{name.number, name.spill}] = {*space, address};
   return address;
 }
 
-std::optional<Space> Machine::space_of(const AllocationName& name) const {
+const Machine::Place* Machine::place_of(const AllocationName& name) const {
   const auto place = places_.find({name.number, name.spill});
-  return place == places_.end() ? std::nullopt : std::optional<Space>(place->second.space);
+  return place == places_.end() ? nullptr : &place->second;
 }
 
 std::optional<uint32_t> Machine::bound_operand(int index) const {

@@ -44,9 +44,9 @@ struct Finding {
 
 struct MachineOptions {
   Generation generation;
-  uint64_t step_limit = 0;             // steps in all above this are a Resource error; 0: no limit
-  double time_limit_seconds = 0;       // 0: no limit
-  bool flush_subnormals = true;        // of floating-point arithmetic: the hardware has no subnormals (subnormals.h)
+  uint64_t step_limit = 0;        // steps in all above this are a Resource error; 0: no limit
+  double time_limit_seconds = 0;  // 0: no limit
+  bool flush_subnormals = true;   // of floating-point arithmetic: the hardware has no subnormals (subnormals.h)
   // Matrix units round f32 numbers to bf16 first, to nearest even: compiler passes put bf16 ones in their place.
   bool round_matmul_operands = true;
   MatrixSum matrix_sum = MatrixSum::Double;
@@ -114,8 +114,12 @@ class Machine {
   // `bits` undefined from here on (all zero: all defined).
   void set_vector_undefined(Slot slot, const Vreg& bits);
 
-  // The space of an allocation that the code names; nullopt: it does not.
-  [[nodiscard]] std::optional<Space> space_of(const AllocationName& name) const;
+  struct Place {
+    Space space = Space::Vmem;
+    uint32_t address = 0;
+  };
+  // Of an allocation that the code names; null: it does not.
+  [[nodiscard]] const Place* place_of(const AllocationName& name) const;
 
   [[nodiscard]] Memory& memory(Space space) { return memories_[static_cast<size_t>(space)]; }
   [[nodiscard]] const Memory& memory(Space space) const { return memories_[static_cast<size_t>(space)]; }
@@ -172,7 +176,8 @@ class Machine {
  private:
   void step(const Step& step);
   void copy(const Step& step);
-  [[nodiscard]] Result<uint32_t> spill_place(const AllocationName& name);
+  [[nodiscard]] Result<uint32_t> give_place(const AllocationName& name, const Program* declarations);
+  [[nodiscard]] Result<uint32_t> give_undeclared_place(const AllocationName& name);
   [[nodiscard]] bool in_bounds(const Step& step, Space space, uint64_t word, uint64_t count);
   void note_flight(const Step& step, Space space, uint64_t word, uint64_t count, bool writing);
 
@@ -187,10 +192,6 @@ class Machine {
   std::map<std::pair<const void*, uint32_t>, std::unique_ptr<UnitState>> units_;
   std::map<uint32_t, int64_t> sync_flags_;
   std::map<int, uint32_t> bound_operands_;
-  struct Place {
-    Space space = Space::Vmem;
-    uint32_t address = 0;
-  };
   std::map<std::pair<uint32_t, bool>, Place> places_;  // of allocations: number, spill
   std::vector<Flight> flights_;
   std::vector<Written> written_;

@@ -148,6 +148,18 @@ void move(Machine& machine, const Step& step) {
   run(machine, step, transfer);
 }
 
+// Words in SMEM that say what a DMA does; null: out of bounds, the run ends.
+const uint32_t* read_descriptor(Machine& machine, const Step& step, uint64_t word, uint64_t count) {
+  if (!machine.may_read(step, Space::Smem, word, count)) return nullptr;
+  const Memory& smem = machine.memory(Space::Smem);
+  uint32_t undefined = 0;
+  for (uint64_t i = 0; i < count; ++i) undefined |= smem.undefined(word + i);
+  if (undefined != 0) {
+    machine.report(step, FindingKind::UndefinedControl, "the descriptor of a DMA holds undefined data");
+  }
+  return smem.words(word);
+}
+
 // --- dma.general: the spaces show only in what made the addresses
 
 const Instruction* definition(const Program& program, const Register& name) {
@@ -166,7 +178,10 @@ std::optional<Space> space_named(std::string_view name) {
 
 // The space that `operand` is an address of: by the opcodes that address it, through moves.
 std::optional<Space> space_of(const Machine& machine, const Operand& operand, int depth = 0) {
-  if (const auto* allocation = std::get_if<AllocationName>(&operand.value)) return machine.space_of(*allocation);
+  if (const auto* allocation = std::get_if<AllocationName>(&operand.value)) {
+    const Machine::Place* place = machine.place_of(*allocation);
+    return place == nullptr ? std::nullopt : std::optional<Space>(place->space);
+  }
   const auto* name = std::get_if<Register>(&operand.value);
   if (name == nullptr || depth == 8) return std::nullopt;
   const Instruction* made = definition(*machine.code().program, *name);
@@ -192,12 +207,8 @@ void move_general(Machine& machine, const Step& step) {
   Transfer transfer = transfer_of(machine, step, *from, *to);
   constexpr uint64_t descriptor_words = 6;
   const uint64_t descriptor = machine.decisive(step, step.operand[5], "the descriptor of a DMA");
-  if (!machine.may_read(step, Space::Smem, descriptor, descriptor_words)) return;
-  const Memory& smem = machine.memory(Space::Smem);
-  if (!smem.defined(descriptor, descriptor_words)) {
-    machine.report(step, FindingKind::UndefinedControl, "the descriptor of a DMA holds undefined data");
-  }
-  const uint32_t* word = smem.words(descriptor);
+  const uint32_t* word = read_descriptor(machine, step, descriptor, descriptor_words);
+  if (word == nullptr) return;
   const uint64_t granule_words = machine.options().generation.granule_bytes / 4;
   transfer.source.outer_stride = word[0] * granule_words;
   transfer.destination.outer_stride = word[1] * granule_words;
@@ -205,6 +216,45 @@ void move_general(Machine& machine, const Step& step) {
   transfer.source.inner_stride = word[3] * granule_words;
   transfer.destination.inner_stride = word[4] * granule_words;
   if (!set_chunk(machine, transfer, word[5])) return;
+  run(machine, step, transfer);
+}
+
+// --- dma: late passes of v2 and v3 write all that a strided move is into SMEM
+
+// The memory that word 1 or 4 of a descriptor names, besides the chip and the core.
+std::optional<Space> space_numbered(uint32_t word) {
+  switch (word & 0xffff) {
+    case 0x200: return Space::Hbm;
+    case 0x400: return Space::Vmem;
+    default: return std::nullopt;
+  }
+}
+
+// The words of a descriptor: address, memory, stride << 16 | steps of the destination; the same of the source; size;
+// flag. The high bits of the last two say how to count.
+void move_described(Machine& machine, const Step& step) {
+  constexpr uint64_t descriptor_words = 8;
+  const uint64_t descriptor = machine.decisive(step, step.operand[0], "the descriptor of a DMA");
+  const uint32_t* word = read_descriptor(machine, step, descriptor, descriptor_words);
+  if (word == nullptr) return;
+  const std::optional<Space> to = space_numbered(word[1]);
+  const std::optional<Space> from = space_numbered(word[4]);
+  if (!to || !from) {
+    return machine.fail_with(
+        {ErrorKind::Unsupported, fmt::format("a DMA between memories {:#x} and {:#x}", word[4], word[1]), {}});
+  }
+  const uint64_t granule_words = machine.options().generation.granule_bytes / 4;
+  Transfer transfer;
+  transfer.destination = {
+      .space = *to, .first = word[0] * address_words(machine, *to), .inner_stride = (word[2] >> 16) * granule_words};
+  transfer.source = {.space = *from,
+                     .first = word[3] * address_words(machine, *from),
+                     .inner_stride = (word[5] >> 16) * granule_words};
+  transfer.granules = word[6] & 0xfffff;
+  transfer.words = transfer.granules * granule_words;
+  transfer.flag = word[7] & 0x3ff;
+  transfer.inner_count = UINT64_MAX;
+  if (!set_chunk(machine, transfer, word[2] & 0xffff)) return;
   run(machine, step, transfer);
 }
 
@@ -218,6 +268,10 @@ constexpr OpcodeInfo kOpcodes[] = {
      "Moves b granules from a to c and adds b to the flag d. Six words at f in SMEM: outer stride of the source and of "
      "the destination, inner count n, inner strides, steps. Chunk k, of steps rows, is k / n outer and k mod n inner "
      "strides away."},
+    {"dma", "- = s", Unit::Dma, Action{move_described},
+     "Moves as eight words at a in SMEM say: destination, its memory (0x200 HBM, 0x400 VMEM), its stride << 16 | "
+     "steps; "
+     "the same of the source; the size in its low 20 bits; the flag in its low 10 bits."},
 };
 
 }  // namespace
