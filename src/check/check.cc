@@ -98,7 +98,7 @@ class Check {
   Status prepare() {
     for (const InputSet& set : sets_) {
       Run run{set, Judge(module_, set.arguments, options_.evaluation, options_.tolerance, policy()), {}};
-      run.prepared = in_file(run.judge.prepare(), report_.path);
+      if (options_.level != Level::Llo) run.prepared = in_file(run.judge.prepare(), report_.path);
       if (!run.prepared && run.prepared.error().kind == ErrorKind::BadInput) return run.prepared;
       runs_.push_back(std::move(run));
     }
@@ -126,6 +126,7 @@ class Check {
       one.reason = run.prepared.error().describe();
       return {};
     }
+    one.verdict = Verdict::Agree;
     if (options_.level != Level::Llo) {
       SAPPER_CHECKED(judge_hlo(run, output, one));
     }
@@ -161,7 +162,11 @@ class Check {
     }
     if (const KernelReport* wrong = kernels.first_wrong(); wrong != nullptr) {
       one.outputs = wrong->outputs;
-      SAPPER_CHECKED(walk_kernel(*wrong, options.machine, one));
+      if (wrong->emitted_wrong) {
+        one.guilty = guilty_emitter(*wrong);
+      } else {
+        walk_kernel(*wrong, options.machine, one);
+      }
     }
     one.kernels = std::move(kernels);
     return {};
@@ -172,26 +177,27 @@ class Check {
     options.evaluation = options_.evaluation;
     options.tolerance = options_.tolerance;
     options.policy = policy();
+    options.policy.short_formulas = true;
     SAPPER_TRY(options.machine.generation, llo::generation_of(options_.target.generation));
     options.machine.time_limit_seconds = options_.evaluation.time_limit_seconds;
     return options;
   }
 
-  Status walk_kernel(const KernelReport& wrong, const llo::MachineOptions& machine, Report& one) {
+  // Every pass of a kernel whose last stage is not as its first one.
+  void walk_kernel(const KernelReport& wrong, const llo::MachineOptions& machine, Report& one) {
     auto all = compile(false, {}, ".*");
     if (!all) {
       one.notes.push_back(
           fmt::format("the passes of kernel {} cannot be walked: {}", wrong.kernel, all.error().describe()));
-      return {};
+      return;
     }
     KernelPasses passes = walk_kernel_passes(llo::read_dump(std::move(all->llo)), wrong, machine);
     for (StageReport& stage : passes.stages) {
       stage.index = static_cast<int>(one.stages.size());
       one.stages.push_back(std::move(stage));
     }
-    one.guilty = std::move(passes.guilty);
     if (!passes.note.empty()) one.notes.push_back(std::move(passes.note));
-    return {};
+    one.guilty = std::move(passes.guilty);
   }
 
   // On unless the configuration says otherwise.

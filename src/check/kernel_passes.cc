@@ -31,6 +31,12 @@ void name_finding(const KernelReport& wrong, Guilty& guilty) {
 
 }  // namespace
 
+Guilty guilty_emitter(const KernelReport& wrong) {
+  Guilty guilty{.level = "llo", .pass = "original", .kernel = wrong.kernel};
+  name_finding(wrong, guilty);
+  return guilty;
+}
+
 KernelPasses walk_kernel_passes(const llo::ModuleDump& dump, const KernelReport& wrong,
                                 const llo::MachineOptions& machine) {
   KernelPasses result;
@@ -51,18 +57,17 @@ KernelPasses walk_kernel_passes(const llo::ModuleDump& dump, const KernelReport&
     StageReport stage{.level = "llo", .kernel = kernel->kernel, .pass = pass.pass, .reason = pass.reason};
     stage.instructions = static_cast<int64_t>(pass.instructions);
     const bool not_run = pass.result == llo::PassOutcome::Result::NotRun;
-    const bool wrong_from_here = walk->guilty ? i >= *walk->guilty : true;
+    const bool wrong_from_here = walk->guilty && i >= *walk->guilty;
     stage.verdict = not_run ? Verdict::Undetermined : wrong_from_here ? Verdict::Mismatch : Verdict::Agree;
     result.stages.push_back(std::move(stage));
   }
-  Guilty guilty{.level = "llo", .kernel = kernel->kernel};
-  if (walk->guilty) {
-    guilty.pass = walk->passes[*walk->guilty].pass;
-    if (walk->before && *walk->before + 1 < *walk->guilty) guilty.after = walk->passes[*walk->before].pass;
-    name_instruction(*kernel, *walk, guilty);
-  } else {
-    guilty.pass = walk->passes.front().pass;  // the emitter
+  if (!walk->guilty) {
+    result.note = fmt::format("no single pass of kernel {} changes its result", wrong.kernel);
+    return result;
   }
+  Guilty guilty{.level = "llo", .pass = walk->passes[*walk->guilty].pass, .kernel = kernel->kernel};
+  if (walk->before && *walk->before + 1 < *walk->guilty) guilty.after = walk->passes[*walk->before].pass;
+  name_instruction(*kernel, *walk, guilty);
   if (guilty.line == 0) name_finding(wrong, guilty);
   result.guilty = std::move(guilty);
   return result;

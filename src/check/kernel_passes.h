@@ -17,9 +17,12 @@ constexpr const char* kFirstAndLastStage = "^original$|^final_bundles$|^deduplic
 
 struct KernelPasses {
   std::vector<StageReport> stages;  // of the kernel
-  std::optional<Guilty> guilty;     // the emitter, when the first stage is wrong already
-  std::string note;                 // why nobody is guilty, when nobody is
+  std::optional<Guilty> guilty;
+  std::string note;  // why the passes cannot be walked, when they cannot
 };
+
+// The emitter, whose program (`original`) is wrong already.
+[[nodiscard]] Guilty guilty_emitter(const KernelReport& wrong);
 
 // `dump`: all passes of the module's kernels. `wrong` is a mismatch.
 [[nodiscard]] KernelPasses walk_kernel_passes(const llo::ModuleDump& dump, const KernelReport& wrong,

@@ -159,7 +159,10 @@ class KernelsRun {
       }
       if (!value || rounds_otherwise(kernel)) {
         if (prepared) judge_output(judge, *output, report);
-        if (!value) value = std::move(*output);
+        if (!value) {
+          report.emitted_wrong = report.emitted_wrong || report.verdict == Verdict::Mismatch;
+          value = std::move(*output);
+        }
       } else if (const std::string difference = first_different_bits(*value, *output); !difference.empty()) {
         worsen(report, Verdict::Mismatch, fmt::format("{} and {}: {}", options_.stages[0], stage, difference));
       }

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "inputs/index_roles.h"
+#include "inputs/matrix_roles.h"
 
 namespace sapper::inputs {
 namespace {
@@ -153,6 +154,21 @@ Literal sample_value(const Shape& shape, const Domain* index, uint64_t stream) {
   return draw(shape, index != nullptr ? *index : domain_of(shape), stream);
 }
 
+// Lets each diagonal element of the square matrices outweigh its row, so that they are positive definite.
+void weight_diagonal(Literal& matrices) {
+  const Shape& shape = matrices.shape();
+  if (!shape.is_array() || !hlo::is_float(shape.element_type()) || shape.rank() < 2) return;
+  const int64_t side = shape.dimensions().back();
+  if (shape.dimension(shape.rank() - 2) != side || side == 0) return;
+  double largest = 0;
+  for (int64_t i = 0; i < matrices.element_count(); ++i) largest = std::max(largest, std::fabs(matrices.real_at(i)));
+  for (int64_t first = 0; first < matrices.element_count(); first += side * side)
+    for (int64_t k = 0; k < side; ++k) {
+      const int64_t at = first + k * (side + 1);
+      matrices.set_real(at, static_cast<double>(side) * largest + std::fabs(matrices.real_at(at)));
+    }
+}
+
 }  // namespace
 
 Literal perturbed(const Literal& value, uint64_t seed) {
@@ -177,6 +193,7 @@ Literal perturbed(const Literal& value, uint64_t seed) {
 Result<std::vector<Literal>> sample(const hlo::Module& module, const hlo::Fingerprint& fingerprint, uint64_t seed) {
   constexpr int64_t largest_bytes = int64_t{16} << 30;
   const std::map<int64_t, int64_t> roles = index_roles(module);
+  const std::set<int64_t> positive_definite = positive_definite_parameters(module);
   const hlo::Computation& entry = module.entry_computation();
   std::vector<Literal> literals;
   int64_t total = 0;
@@ -191,6 +208,7 @@ Result<std::vector<Literal>> sample(const hlo::Module& module, const hlo::Finger
     const auto role = roles.find(instruction.parameter_number);
     const Domain index = index_domain(instruction.shape.element_type(), role != roles.end() ? role->second : 0);
     literals.push_back(sample_value(instruction.shape, role != roles.end() ? &index : nullptr, stream));
+    if (positive_definite.contains(instruction.parameter_number)) weight_diagonal(literals.back());
   }
   return literals;
 }

@@ -13,7 +13,8 @@ namespace sapper::inputs {
 
 // One literal a parameter of the entry computation. Floats are distinct, of both signs and varied exponents; integers
 // that plainly index (dynamic-slice starts, gather and scatter indices) stay inside the dimension they index, edges
-// included; u32[2] and u32[4] that feed an RNG are keys; other integers are small and of both signs.
+// included; u32[2] and u32[4] that feed an RNG are keys; other integers are small and of both signs; matrices that are
+// factored by Cholesky are positive definite.
 [[nodiscard]] Result<std::vector<hlo::Literal>> sample(const hlo::Module& module, const hlo::Fingerprint& fingerprint,
                                                        uint64_t seed);
 

@@ -38,6 +38,10 @@ struct PassWalk {
 // Passes that may change bits, with why; empty: none of that name may.
 [[nodiscard]] std::string_view may_change_bits(std::string_view pass);
 
+// Dumps that are no stage of the kernel: schedules as they would be if registers were free, for the compiler's own
+// statistics.
+[[nodiscard]] bool is_what_if(std::string_view pass);
+
 // Runs every stage of `dump`; stages that cannot run are passed over. `call.declarations` is not looked at: the first
 // stage declares. Errors: those of the first stage; it has to run.
 [[nodiscard]] Result<PassWalk> walk_passes(const KernelDump& dump, const KernelCall& call);
