@@ -31,10 +31,6 @@ struct KernelReport {
   std::string reason;
   std::vector<OutputReport> outputs;    // of the decisive run
   std::vector<KernelFinding> findings;  // of the first run that had any
-  // Whether the first stage already is not what the HLO says; else the stages differ from each other.
-  bool emitted_wrong = false;
-  // The verdict but for stages that are not equal bit for bit, where that is all that is wrong.
-  std::optional<Verdict> but_for_bits;
   // Whether the first stage already is not what the HLO says; else it is a later one that is not as the first.
   bool emitted_wrong = false;
   // What the first run that was wrong was run on, to look closer.
@@ -58,12 +54,9 @@ struct KernelsReport {
   std::vector<KernelReport> reports;      // in the order in which they first ran
   std::vector<std::string> without_dump;  // fusions and the like that no kernel was dumped for
   std::optional<hlo::Literal> output;     // of the module; nullopt: it could not be evaluated
-  std::string stopped;                    // why it could not
 
   // The first kernel, in the order of running, that is a mismatch; null: none.
-  [[nodiscard]] KernelReport* first_wrong();
-  // Makes verdict and reason those of the worst kernel.
-  void conclude();
+  [[nodiscard]] const KernelReport* first_wrong() const;
 };
 
 struct KernelOptions {

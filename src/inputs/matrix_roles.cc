@@ -30,19 +30,29 @@ bool is_cholesky(const Instruction& instruction) {
          (instruction.opcode == Opcode::CustomCall && instruction.attributes().custom_call_target() == "Cholesky");
 }
 
+// Numbers of the parameters that are factored, of each computation; called ones come before their callers.
+std::vector<std::set<int64_t>> factored_parameters(const hlo::Module& module) {
+  std::vector<std::set<int64_t>> parameters(module.computations.size());
+  for (size_t c = 0; c < module.computations.size(); ++c) {
+    const std::vector<Instruction>& instructions = module.computations[c].instructions;
+    std::vector<bool> factored(instructions.size());
+    for (size_t i = instructions.size(); i-- > 0;) {  // users before operands
+      const Instruction& instruction = instructions[i];
+      if (factored[i] && instruction.opcode == Opcode::Parameter) parameters[c].insert(instruction.parameter_number);
+      const bool all = is_cholesky(instruction) || (factored[i] && keeps_diagonal(instruction.opcode));
+      const bool call = instruction.opcode == Opcode::Call;
+      for (size_t k = 0; k < instruction.operands.size(); ++k)
+        if (all || (call && parameters[instruction.called[0]].contains(static_cast<int64_t>(k))))
+          factored[instruction.operands[k]] = true;
+    }
+  }
+  return parameters;
+}
+
 }  // namespace
 
 std::set<int64_t> positive_definite_parameters(const hlo::Module& module) {
-  const std::vector<Instruction>& instructions = module.entry_computation().instructions;
-  std::vector<bool> factored(instructions.size());
-  std::set<int64_t> parameters;
-  for (size_t i = instructions.size(); i-- > 0;) {  // users before operands
-    const Instruction& instruction = instructions[i];
-    if (factored[i] && instruction.opcode == Opcode::Parameter) parameters.insert(instruction.parameter_number);
-    if (!is_cholesky(instruction) && !(factored[i] && keeps_diagonal(instruction.opcode))) continue;
-    for (const InstructionIndex operand : instruction.operands) factored[operand] = true;
-  }
-  return parameters;
+  return factored_parameters(module)[module.entry];
 }
 
 }  // namespace sapper::inputs

@@ -9,7 +9,7 @@
 namespace sapper::inputs {
 
 // Numbers of the entry computation's parameters that a Cholesky decomposition is made of, as they are or after moves,
-// symmetrization and scaling. Linear in the entry computation.
+// symmetrization and scaling. Calls are followed. Linear in the module.
 [[nodiscard]] std::set<int64_t> positive_definite_parameters(const hlo::Module& module);
 
 }  // namespace sapper::inputs
