@@ -27,6 +27,7 @@ using Estimates = std::vector<Estimate>;  // one a leaf of the shape
 
 // The rules' constants; docs/comparison.md explains them.
 constexpr double approximation_ulps = 8;   // error of a transcendental in units of epsilon
+constexpr double quotient_ulps = 16;       // of a product of a quotient, in units of f32's epsilon
 constexpr double amplification = 64;       // of an argument's error by exp, pow, sin, ...
 constexpr double largest_error = 0.02;     // beyond this an estimate says nothing
 constexpr int walked_iterations = 4;       // of a loop body; then extrapolated linearly
@@ -297,8 +298,10 @@ class Pass {
   static void approximate(const Instruction& instruction, Estimate& estimate) {
     if (!hlo::is_float(leaf_shape(instruction.shape).element_type())) return;
     estimate.relative += formula_error(instruction.opcode);
-    // x - y * trunc(x / y): the quotient's error may take it across an integer.
-    if (instruction.opcode == Opcode::Remainder && estimate.decision.empty()) estimate.decision = instruction.name;
+    if (instruction.opcode != Opcode::Remainder) return;
+    // x - y * trunc(x / y): the product is rounded, and the quotient's error may take it across an integer.
+    estimate.scaled += quotient_ulps * epsilon(ElementType::F32);
+    if (estimate.decision.empty()) estimate.decision = instruction.name;
   }
 
   Estimate apply(const Computation& computation, const Instruction& instruction, Estimate in) const {
