@@ -66,7 +66,7 @@ const char* name_of(char letter) {
 class Decoder {
  public:
   Decoder(const Program& program, const Generation& generation)
-      : program_(program), delay_slots_(generation.delay_slots), slots_(program, code_) {}
+      : program_(program), generation_(generation), slots_(program, code_) {}
 
   Result<Code> run() {
     SAPPER_CHECKED(check_regions());
@@ -346,10 +346,33 @@ class Decoder {
     return {};
   }
 
+  // The bundle after which a branch of bundle `b` is taken.
+  size_t last_delay_slot(size_t b, const Instruction& branch) const {
+    const size_t last = b + generation_.delay_slots;
+    if (!generation_.merges_empty_slots || target_of(branch) <= program_.bundles[b].first) return last;
+    const auto is_empty = [&](size_t k) { return program_.bundles[k].count == 0; };
+    for (size_t k = b + 1; k < last && k + 1 < program_.bundles.size(); ++k) {
+      const bool alone = is_empty(k) && !is_empty(k - 1) && !is_empty(k + 1);
+      if (alone && !waits_for(program_.bundles[k + 1], branch)) return k;
+    }
+    return last;
+  }
+
+  // Whether something in `bundle` is done only where `branch` is not taken.
+  bool waits_for(const Bundle& bundle, const Instruction& branch) const {
+    for (InstructionIndex i = bundle.first; i < bundle.first + bundle.count; ++i) {
+      const std::optional<Guard>& guard = program_.instructions[i].guard;
+      if (guard && branch.guard && guard->condition == branch.guard->condition &&
+          guard->negated != branch.guard->negated)
+        return true;
+    }
+    return false;
+  }
+
   Status emit_bundles() {
     collect_phis();
     const bool values = program_.form == Form::ValueBundles;
-    const size_t delay = program_.form == Form::FinalBundles ? delay_slots_ : 0;
+    const bool delayed = program_.form == Form::FinalBundles;
     // Branches under way: after bundle `at`, go there if `latch` says so.
     struct Pending {
       size_t at;
@@ -376,7 +399,7 @@ class Decoder {
           step.kind = StepKind::Latch;
           step.bank = Bank::Predicate;
           step.result = slots_.temporary(Bank::Predicate);
-          pending.push_back({b + delay, step.result, step});
+          pending.push_back({delayed ? last_delay_slot(b, program_.instructions[i]) : b, step.result, step});
         }
         steps.push_back(step);
       }
@@ -431,7 +454,7 @@ class Decoder {
   }
 
   const Program& program_;
-  size_t delay_slots_;
+  const Generation& generation_;
   Code code_;
   Slots slots_;
   LoopTable loops_;
