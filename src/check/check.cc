@@ -152,7 +152,8 @@ class Check {
   Status judge_kernels(Run& run, Report& one) {
     SAPPER_TRY(const Module optimized, hlo::parse_proto(compiled_.optimized));
     SAPPER_TRY(KernelOptions options, kernel_options());
-    KernelsReport kernels = run_kernels(optimized, llo::read_dump(compiled_.llo), run.set.arguments, options);
+    const llo::ModuleDump dump = llo::read_dump(compiled_.llo);
+    KernelsReport kernels = run_kernels(optimized, dump, run.set.arguments, options);
     for (const std::string& stage : options.stages)
       one.stages.push_back(
           {.index = static_cast<int>(one.stages.size()), .level = "llo", .pass = stage, .verdict = kernels.verdict});
@@ -163,7 +164,7 @@ class Check {
     if (const KernelReport* wrong = kernels.first_wrong(); wrong != nullptr) {
       one.outputs = wrong->outputs;
       if (wrong->emitted_wrong) {
-        one.guilty = guilty_emitter(*wrong);
+        one.guilty = guilty_emitter(dump, *wrong, options.machine);
       } else {
         walk_kernel(*wrong, options.machine, one);
       }

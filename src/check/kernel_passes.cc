@@ -2,11 +2,34 @@
 
 #include <fmt/format.h>
 
+#include "llo/blame.h"
 #include "llo/pass_walk.h"
 #include "llo/text.h"
 
 namespace sapper::check {
 namespace {
+
+void name(const llo::Program& program, llo::InstructionIndex index, Guilty& guilty) {
+  const llo::Instruction& instruction = program.instructions[index];
+  guilty.instruction = fmt::format("{} = {}", to_string(instruction.result), instruction.opcode);
+  guilty.hlo_instruction = program.hlo_of(instruction);
+  guilty.line = instruction.line;
+}
+
+llo::KernelCall call_of(const KernelReport& wrong, const llo::MachineOptions& machine) {
+  return {nullptr, wrong.wrong_call->operands, wrong.wrong_call->operand_shapes, wrong.wrong_call->result, machine};
+}
+
+// The store that wrote the worst element of the first wrong output.
+void name_store(const llo::Program& program, const KernelReport& wrong, const llo::KernelCall& call, Guilty& guilty) {
+  for (size_t leaf = 0; leaf < wrong.outputs.size(); ++leaf) {
+    const numerics::Difference& difference = wrong.outputs[leaf].difference;
+    if (wrong.outputs[leaf].verdict != Verdict::Mismatch || difference.worst < 0) continue;
+    const auto store = llo::last_writer(program, call, leaf, difference.worst);
+    if (store && *store) name(program, **store, guilty);
+    return;
+  }
+}
 
 // The instruction that `guilty` names, from the dump of its pass.
 void name_instruction(const llo::KernelDump& dump, const llo::PassWalk& walk, Guilty& guilty) {
@@ -15,10 +38,7 @@ void name_instruction(const llo::KernelDump& dump, const llo::PassWalk& walk, Gu
   if (stage == nullptr) return;
   const auto program = llo::parse_program(stage->text, dump.kernel, stage->pass);
   if (!program) return;
-  const llo::Instruction& instruction = program->instructions[walk.divergence->later];
-  guilty.instruction = fmt::format("{} = {}", to_string(instruction.result), instruction.opcode);
-  guilty.hlo_instruction = program->hlo_of(instruction);
-  guilty.line = instruction.line;
+  name(*program, walk.divergence->later, guilty);
 }
 
 // A finding says where by itself.
@@ -31,9 +51,14 @@ void name_finding(const KernelReport& wrong, Guilty& guilty) {
 
 }  // namespace
 
-Guilty guilty_emitter(const KernelReport& wrong) {
+Guilty guilty_emitter(const llo::ModuleDump& dump, const KernelReport& wrong, const llo::MachineOptions& machine) {
   Guilty guilty{.level = "llo", .pass = "original", .kernel = wrong.kernel};
-  name_finding(wrong, guilty);
+  const llo::KernelDump* const kernel = dump.kernel_of(wrong.instruction);
+  const llo::StageText* const stage = kernel == nullptr ? nullptr : kernel->stage(guilty.pass);
+  if (stage != nullptr && wrong.wrong_call)
+    if (const auto program = llo::parse_program(stage->text, kernel->kernel, stage->pass))
+      name_store(*program, wrong, call_of(wrong, machine), guilty);
+  if (guilty.line == 0) name_finding(wrong, guilty);
   return guilty;
 }
 
@@ -45,9 +70,7 @@ KernelPasses walk_kernel_passes(const llo::ModuleDump& dump, const KernelReport&
     result.note = fmt::format("kernel {} was not dumped again", wrong.kernel);
     return result;
   }
-  const llo::KernelCall call{nullptr, wrong.wrong_call->operands, wrong.wrong_call->operand_shapes,
-                             wrong.wrong_call->result, machine};
-  const auto walk = llo::walk_passes(*kernel, call);
+  const auto walk = llo::walk_passes(*kernel, call_of(wrong, machine));
   if (!walk) {
     result.note = fmt::format("the passes of kernel {} cannot be walked: {}", wrong.kernel, walk.error().describe());
     return result;

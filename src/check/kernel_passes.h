@@ -21,8 +21,10 @@ struct KernelPasses {
   std::string note;  // why the passes cannot be walked, when they cannot
 };
 
-// The emitter, whose program (`original`) is wrong already.
-[[nodiscard]] Guilty guilty_emitter(const KernelReport& wrong);
+// The emitter, whose program (`original`) is wrong already, with the store that wrote the worst element. `dump` has
+// that stage.
+[[nodiscard]] Guilty guilty_emitter(const llo::ModuleDump& dump, const KernelReport& wrong,
+                                    const llo::MachineOptions& machine);
 
 // `dump`: all passes of the module's kernels. `wrong` is a mismatch.
 [[nodiscard]] KernelPasses walk_kernel_passes(const llo::ModuleDump& dump, const KernelReport& wrong,

@@ -168,6 +168,7 @@ class Machine {
     InstructionIndex instruction = UINT32_MAX;
   };
   [[nodiscard]] std::vector<Flight>& flights() { return flights_; }
+  [[nodiscard]] const std::vector<Flight>& flights() const { return flights_; }
 
   // --- sync flags
   [[nodiscard]] int64_t& sync_flag(uint32_t address) { return sync_flags_[address]; }
