@@ -10,18 +10,18 @@ namespace sapper::llo {
 
 namespace {
 
-constexpr uint32_t kUpperHalf = 0xffff0000;
+constexpr uint32_t upper_half = 0xffff0000;
 
 double number(uint32_t f32_bits) { return std::bit_cast<float>(f32_bits); }
 
 uint32_t round_to_bf16(uint32_t bits) {
-  if ((bits & 0x7fffffff) > 0x7f800000) return (bits | 0x00400000) & kUpperHalf;
-  return (bits + 0x7fff + (bits >> 16 & 1)) & kUpperHalf;
+  if ((bits & 0x7fffffff) > 0x7f800000) return (bits | 0x00400000) & upper_half;
+  return (bits + 0x7fff + (bits >> 16 & 1)) & upper_half;
 }
 
 uint32_t second_part(uint32_t bits) {
-  const float rest = std::bit_cast<float>(bits) - std::bit_cast<float>(bits & kUpperHalf);
-  return std::bit_cast<uint32_t>(rest) & kUpperHalf;
+  const float rest = std::bit_cast<float>(bits) - std::bit_cast<float>(bits & upper_half);
+  return std::bit_cast<uint32_t>(rest) & upper_half;
 }
 
 using ByteTable = std::array<double, 256>;
@@ -75,7 +75,7 @@ void decode_rows(const Vreg& packed, MatrixFormat format, double* rows) {
   switch (format) {
     case MatrixFormat::F32: return words(number);
     case MatrixFormat::F32Rounded: return words([](uint32_t bits) { return number(round_to_bf16(bits)); });
-    case MatrixFormat::F32High: return words([](uint32_t bits) { return number(bits & kUpperHalf); });
+    case MatrixFormat::F32High: return words([](uint32_t bits) { return number(bits & upper_half); });
     case MatrixFormat::F32Low: return words([](uint32_t bits) { return number(second_part(bits)); });
     case MatrixFormat::Bf16:
       return for_each_element<16>(packed, [&](int at, uint32_t bits) { rows[at] = number(bits << 16); });
@@ -88,7 +88,7 @@ void decode_rows(const Vreg& packed, MatrixFormat format, double* rows) {
 }
 
 void mark_rows(const Vreg& bits, MatrixFormat format, uint8_t* rows) {
-  const uint32_t used = format == MatrixFormat::F32High ? kUpperHalf : ~uint32_t{0};
+  const uint32_t used = format == MatrixFormat::F32High ? upper_half : ~uint32_t{0};
   const auto mark = [&](int at, uint32_t element) { rows[at] = element != 0 ? 1 : 0; };
   switch (bits_of(format)) {
     case 32: return for_each_element<32>(bits, [&](int at, uint32_t element) { mark(at, element & used); });

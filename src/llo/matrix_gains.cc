@@ -11,8 +11,8 @@ namespace sapper::llo {
 
 namespace {
 
-constexpr int kWeights = kLanes * kLanes;   // of a quarter
-constexpr int kMostElements = 32 * kLanes;  // of a register
+constexpr size_t weights_of_quarter = size_t{kLanes} * kLanes;  // of a quarter
+constexpr size_t most_elements = size_t{32} * kLanes;           // of a register
 
 Vreg masked(const Vreg& bits, const Vreg& mask) {
   Vreg result;
@@ -36,9 +36,7 @@ std::vector<uint8_t> marks(const Vreg& bits, MatrixFormat format) {
   return found;
 }
 
-bool is_marked(const std::vector<uint8_t>& marks, int at) {
-  return !marks.empty() && marks[static_cast<size_t>(at)] != 0;
-}
+bool is_marked(const std::vector<uint8_t>& marks, size_t at) { return !marks.empty() && marks[at] != 0; }
 
 uint32_t result_bits(double sum, MatrixFormat format) {
   return is_integer(format) ? static_cast<uint32_t>(static_cast<int32_t>(sum))
@@ -55,7 +53,7 @@ MatrixOperand MatrixOperand::unknown() {
 
 // The elements of a register, row by row.
 struct MatrixGains::Numbers {
-  std::array<double, kMostElements> value;  // 0 where left out
+  std::array<double, most_elements> value;  // 0 where left out
   std::vector<uint8_t> undefined;           // 1: undefined, and not left out; empty: none is
   std::vector<uint8_t> left_out;            // 1: by the mask; empty: none is
 };
@@ -86,15 +84,15 @@ void MatrixGains::put(const MatrixOperand& rows, MatrixFormat format, int first,
   Numbers numbers;
   read(rows, format, numbers);
   const int count = rows_of(format);
-  SAPPER_ASSERT(first >= 0 && first + count <= kHalves * kLanes);
+  SAPPER_ASSERT(first >= 0 && first + count <= static_cast<int>(halves_of_unit) * kLanes);
   for (int r = 0; r < count; ++r) {
     const int along = (first + r) / kLanes;
     const int at = (first + r) % kLanes;
     Quarter& quarter = transposed ? quarters_[half][along] : quarters_[along][half];
-    if (!quarter.weights) quarter.weights = std::make_unique<double[]>(kWeights);
-    if (quarter.depth == 0) std::fill_n(quarter.weights.get(), kWeights, 0.0);
+    if (!quarter.weights) quarter.weights = std::make_unique<double[]>(weights_of_quarter);
+    if (quarter.depth == 0) std::fill_n(quarter.weights.get(), weights_of_quarter, 0.0);
     quarter.depth = transposed ? kLanes : std::max(quarter.depth, at + 1);
-    if (!numbers.undefined.empty()) quarter.undefined.resize(kWeights);
+    if (!numbers.undefined.empty()) quarter.undefined.resize(weights_of_quarter);
 
     const int from = (reversed ? count - 1 - r : r) * kLanes;
     const int begin = transposed ? at : at * kLanes;
@@ -109,66 +107,68 @@ void MatrixGains::put(const MatrixOperand& rows, MatrixFormat format, int first,
   empty_ = false;
 }
 
-void MatrixGains::add_products(const Numbers& left, int rows, const Quarter& quarter, MatrixSum how, double* sums) {
+void MatrixGains::add_products(const Numbers& left, size_t rows, const Quarter& quarter, MatrixSum how, double* sums) {
   const double* weights = quarter.weights.get();
   if (left.left_out.empty() || quarter.finite) {
-    multiply_rows(left.value.data(), rows, weights, quarter.depth, how, sums);
+    multiply_rows(left.value.data(), static_cast<int64_t>(rows), weights, quarter.depth, how, sums);
     return;
   }
   // An infinite weight times the 0 of an element that is left out would be NaN: those are really left out.
+  const auto depth = static_cast<size_t>(quarter.depth);
   const auto rounded = [&](double x) { return how == MatrixSum::Single ? static_cast<float>(x) : x; };
-  for (int row = 0; row < rows; ++row)
-    for (int k = 0; k < quarter.depth; ++k) {
+  for (size_t row = 0; row < rows; ++row)
+    for (size_t k = 0; k < depth; ++k) {
       if (is_marked(left.left_out, row * kLanes + k)) continue;
-      for (int column = 0; column < kLanes; ++column) {
+      for (size_t column = 0; column < kLanes; ++column) {
         double& sum = sums[row * kLanes + column];
         sum = rounded(sum + rounded(left.value[row * kLanes + k] * weights[k * kLanes + column]));
       }
     }
 }
 
-void MatrixGains::mark_undefined(const Numbers& left, int rows, const Quarter& quarter,
+void MatrixGains::mark_undefined(const Numbers& left, size_t rows, const Quarter& quarter,
                                  std::vector<uint8_t>& undefined) {
   if (left.undefined.empty() && quarter.undefined.empty()) return;
-  undefined.resize(static_cast<size_t>(rows) * kLanes);
-  for (int row = 0; row < rows; ++row) {
+  const auto depth = static_cast<size_t>(quarter.depth);
+  undefined.resize(rows * kLanes);
+  for (size_t row = 0; row < rows; ++row) {
     uint8_t* of_row = undefined.data() + row * kLanes;
-    for (int k = 0; k < quarter.depth; ++k) {
+    for (size_t k = 0; k < depth; ++k) {
       if (is_marked(left.undefined, row * kLanes + k)) std::fill_n(of_row, kLanes, uint8_t{1});
       if (quarter.undefined.empty() || is_marked(left.left_out, row * kLanes + k)) continue;
       const uint8_t* of_weights = quarter.undefined.data() + k * kLanes;
-      for (int column = 0; column < kLanes; ++column) of_row[column] |= of_weights[column];
+      for (size_t column = 0; column < kLanes; ++column) of_row[column] |= of_weights[column];
     }
   }
 }
 
 std::vector<MatrixResult> MatrixGains::multiply(const std::vector<MatrixOperand>& left, MatrixFormat format,
                                                 MatrixSum how) const {
-  const int rows = rows_of(format);
-  const int halves = static_cast<int>(left.size());
-  SAPPER_ASSERT(halves >= 1 && halves <= kHalves);
-  const int groups = rows / kSublanes;
+  const auto rows = static_cast<size_t>(rows_of(format));
+  const size_t halves = left.size();
+  SAPPER_ASSERT(halves >= 1 && halves <= halves_of_unit);
+  const size_t groups = rows / kSublanes;
   if (empty_) return std::vector<MatrixResult>(groups * halves, {{}, MatrixOperand::unknown().undefined});
 
-  std::array<Numbers, kHalves> numbers;
-  for (int half = 0; half < halves; ++half) read(left[half], format, numbers[half]);
+  std::array<Numbers, halves_of_unit> numbers;
+  for (size_t half = 0; half < halves; ++half) read(left[half], format, numbers[half]);
   std::vector<MatrixResult> results(groups * halves);
-  for (int side = 0; side < halves; ++side) {
-    std::array<double, kMostElements> sums{};
+  for (size_t side = 0; side < halves; ++side) {
+    std::array<double, most_elements> sums{};
     std::vector<uint8_t> undefined;  // empty: none is
-    for (int half = 0; half < halves; ++half) {
+    for (size_t half = 0; half < halves; ++half) {
       const Quarter& quarter = quarters_[half][side];
       if (quarter.depth == 0) continue;
       add_products(numbers[half], rows, quarter, how, sums.data());
       mark_undefined(numbers[half], rows, quarter, undefined);
     }
-    for (int group = 0; group < groups; ++group) {
+    for (size_t group = 0; group < groups; ++group) {
       MatrixResult& result = results[group * halves + side];
-      const int first = group * kVregWords;
-      for (int i = 0; i < kVregWords; ++i) result.value.word[i] = result_bits(sums[first + i], format);
+      const size_t first = group * kVregWords;
+      for (size_t i = 0; i < kVregWords; ++i) result.value.word[i] = result_bits(sums[first + i], format);
       if (!any(undefined)) continue;
       Vreg& bits = result.undefined.emplace();
-      for (int i = 0; i < kVregWords; ++i) bits.word[i] = undefined[first + i] != 0 ? ~uint32_t{0} : 0;
+      for (size_t i = 0; i < kVregWords; ++i) bits.word[i] = undefined[first + i] != 0 ? ~uint32_t{0} : 0;
     }
   }
   return results;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -35,7 +36,7 @@ struct MatrixResult {
 
 class MatrixGains {
  public:
-  static constexpr int kHalves = 2;
+  static constexpr size_t halves_of_unit = 2;
 
   void clear();
   // The rows of `rows` become rows `first` and on of the weights, in the columns of half `half`; `transposed`: columns
@@ -59,10 +60,10 @@ class MatrixGains {
   struct Numbers;
 
   static void read(const MatrixOperand& operand, MatrixFormat format, Numbers& numbers);
-  static void add_products(const Numbers& left, int rows, const Quarter& quarter, MatrixSum how, double* sums);
-  static void mark_undefined(const Numbers& left, int rows, const Quarter& quarter, std::vector<uint8_t>& undefined);
+  static void add_products(const Numbers& left, size_t rows, const Quarter& quarter, MatrixSum how, double* sums);
+  static void mark_undefined(const Numbers& left, size_t rows, const Quarter& quarter, std::vector<uint8_t>& undefined);
 
-  std::array<std::array<Quarter, kHalves>, kHalves> quarters_;  // [rows][columns]
+  std::array<std::array<Quarter, halves_of_unit>, halves_of_unit> quarters_;  // [rows][columns]
   bool empty_ = true;
 };
 

@@ -2,6 +2,8 @@
 // the same bits.
 #pragma once
 
+#include <cstdint>
+
 #include "llo/vreg.h"
 
 namespace sapper::llo {
@@ -15,6 +17,7 @@ enum class MatrixSum : uint8_t {
 // sums[r * 128 + column] += sum over k < depth, upwards, of rows[r * 128 + k] * block[k * 128 + column].
 // `row_count` is a multiple of 4. In either way of summing a row is added to the sum of those above it, so blocks one
 // below the other may be multiplied one after the other. The numbers are f32 numbers at most: products are exact.
-void multiply_rows(const double* rows, int row_count, const double* block, int depth, MatrixSum how, double* sums);
+void multiply_rows(const double* rows, int64_t row_count, const double* block, int64_t depth, MatrixSum how,
+                   double* sums);
 
 }  // namespace sapper::llo

@@ -13,7 +13,7 @@ int room(const MatrixPush& push) { return push.wide && push.place == PushPlace::
 
 }  // namespace
 
-bool MatrixUnit::push(int staging, MatrixPush push) {
+bool MatrixUnit::push(int staging, const MatrixPush& push) {
   Staging& target = stagings_[staging];
   if (std::exchange(target.latched, false)) target.pushes.clear();
   int rows = rows_of(push.format);
@@ -22,18 +22,18 @@ bool MatrixUnit::push(int staging, MatrixPush push) {
   if (rows > room(push)) return false;
   std::optional<MatrixOperand> right;
   if (push.wide) right = right_ ? *right_ : MatrixOperand::unknown();
-  target.pushes.push_back({std::move(push), std::move(right)});
+  target.pushes.push_back({push, right});
   return true;
 }
 
 void MatrixUnit::latch(int staging, PushOrder order) {
   Staging& source = stagings_[staging];
-  std::array<int, kPushPlaces> total{};
+  std::array<int, push_places> total{};
   for (const Staged& staged : source.pushes) total[index_of(staged.push.place)] += rows_of(staged.push.format);
 
   gains_.clear();
   const bool reversed = order == PushOrder::UpwardsReversed;
-  std::array<int, kPushPlaces> before{};
+  std::array<int, push_places> before{};
   for (const auto& [push, right] : source.pushes) {
     int& pushed = before[index_of(push.place)];
     const int rows = rows_of(push.format);
@@ -48,9 +48,9 @@ void MatrixUnit::latch(int staging, PushOrder order) {
   holds_gains_ = true;
 }
 
-std::vector<MatrixResult> MatrixUnit::multiply(MatrixOperand lower, MatrixFormat format, bool wide, MatrixSum how) {
-  std::vector<MatrixOperand> left;
-  left.push_back(std::move(lower));
+std::vector<MatrixResult> MatrixUnit::multiply(const MatrixOperand& lower, MatrixFormat format, bool wide,
+                                               MatrixSum how) {
+  std::vector<MatrixOperand> left{lower};
   if (wide) left.push_back(upper_ ? *upper_ : MatrixOperand::unknown());
   return gains_.multiply(left, format, how);
 }

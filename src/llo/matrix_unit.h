@@ -20,7 +20,7 @@ enum class PushPlace : uint8_t {
   Diagonal,  // vmatpush3: the left half gives rows and columns 1 to 128, the right half rows and columns 129 to 256;
              // the other two quarters are absent
 };
-inline constexpr int kPushPlaces = 3;
+inline constexpr int push_places = 3;
 
 struct MatrixPush {
   PushPlace place = PushPlace::Upper;
@@ -32,12 +32,12 @@ struct MatrixPush {
 
 class MatrixUnit {
  public:
-  static constexpr int kStagings = 2;  // msra, msrb
+  static constexpr int staging_registers = 2;  // msra, msrb
 
   // vmatprep.subr: the right half of the next push.
-  void prepare_columns(MatrixOperand right) { right_ = std::move(right); }
+  void prepare_columns(const MatrixOperand& right) { right_ = right; }
   // False: there is no room left.
-  [[nodiscard]] bool push(int staging, MatrixPush push);
+  [[nodiscard]] bool push(int staging, const MatrixPush& push);
   // vlgmr: the staged weights become the gains; the next push starts a new set.
   void latch(int staging, PushOrder order);
   // vdwg: done with the gains; the next multiplication latches first.
@@ -45,9 +45,10 @@ class MatrixUnit {
   [[nodiscard]] bool holds_gains() const { return holds_gains_; }
 
   // vmatprep.mubr: lanes 129 to 256 of the left operand.
-  void prepare_lanes(MatrixOperand upper) { upper_ = std::move(upper); }
+  void prepare_lanes(const MatrixOperand& upper) { upper_ = upper; }
   // `lower` (and, if `wide`, what was prepared) times the gains: see MatrixGains::multiply.
-  [[nodiscard]] std::vector<MatrixResult> multiply(MatrixOperand lower, MatrixFormat format, bool wide, MatrixSum how);
+  [[nodiscard]] std::vector<MatrixResult> multiply(const MatrixOperand& lower, MatrixFormat format, bool wide,
+                                                   MatrixSum how);
 
  private:
   struct Staged {
@@ -59,7 +60,7 @@ class MatrixUnit {
     bool latched = false;  // the next push starts afresh
   };
 
-  std::array<Staging, kStagings> stagings_;
+  std::array<Staging, staging_registers> stagings_;
   std::optional<MatrixOperand> right_, upper_;
   MatrixGains gains_;
   bool holds_gains_ = false;

@@ -30,7 +30,9 @@
 namespace sapper::llo {
 namespace {
 
-// A register of tpu7x's result buffer.
+constexpr size_t most_buffered = 256;  // registers of tpu7x's result buffer
+
+// One of them.
 struct BufferedResult {
   MatrixResult result;
   bool is_integer = false;
@@ -74,23 +76,23 @@ MatrixFormat f32_format(const Machine& machine, uint16_t half) {
 
 // `type` as (bf16|s8|byte|u8|bf8|f8e5m2|f8e4m3) chooses.
 MatrixFormat weight_format(const Machine& machine, uint16_t half, uint16_t type) {
-  constexpr std::array kFormats = {MatrixFormat::Bf16,   MatrixFormat::S8,     MatrixFormat::S8,    MatrixFormat::U8,
-                                   MatrixFormat::F8E5M2, MatrixFormat::F8E5M2, MatrixFormat::F8E4M3};
-  return type == 0 ? f32_format(machine, half) : kFormats[type - 1];
+  constexpr std::array formats = {MatrixFormat::Bf16,   MatrixFormat::S8,     MatrixFormat::S8,    MatrixFormat::U8,
+                                  MatrixFormat::F8E5M2, MatrixFormat::F8E5M2, MatrixFormat::F8E4M3};
+  return type == 0 ? f32_format(machine, half) : formats[type - 1];
 }
 
 // `type` as f32|bf16|s8|u8|f8e5m2|f8e4m3fn chooses.
 MatrixFormat row_format(const Machine& machine, uint16_t half, uint16_t type) {
-  constexpr std::array kFormats = {MatrixFormat::Bf16, MatrixFormat::S8, MatrixFormat::U8, MatrixFormat::F8E5M2,
-                                   MatrixFormat::F8E4M3};
-  return type == 0 ? f32_format(machine, half) : kFormats[type - 1];
+  constexpr std::array formats = {MatrixFormat::Bf16, MatrixFormat::S8, MatrixFormat::U8, MatrixFormat::F8E5M2,
+                                  MatrixFormat::F8E4M3};
+  return type == 0 ? f32_format(machine, half) : formats[type - 1];
 }
 
 // --- weights
 
 void push(Machine& machine, const Step& step, uint32_t unit, int staging, MatrixPush push) {
   push.left = operand_of(machine, step);
-  if (!unit_of(machine, unit).unit.push(staging, std::move(push)))
+  if (!unit_of(machine, unit).unit.push(staging, push))
     machine.fail_with({ErrorKind::Unsupported,
                        fmt::format("more weights are pushed into matrix unit {} than it has rows", unit),
                        {}});
@@ -154,31 +156,33 @@ void multiply(Machine& machine, const Step& step) {
   UnitOfMachine& target = unit_of(machine, number);
   MatrixUnit& unit = target.unit;
   const PushOrder order = machine.options().generation.push_order;
-  constexpr int kDoneAfter = 1;  // (dwg|vlgmr)
-  constexpr int kLatchFirst = 2;
-  if (latch == kLatchFirst) {
+  constexpr int done_after = 1;  // (dwg|vlgmr)
+  constexpr int latch_first = 2;
+  if (latch == latch_first) {
     unit.latch(staging - 1, order);
   } else if (!unit.holds_gains()) {
     unit.latch(0, order);
   }
   const MatrixFormat format = row_format(machine, half, type);
-  std::vector<MatrixResult> results =
+  const std::vector<MatrixResult> results =
       unit.multiply(operand_of(machine, step), format, wide != 0, machine.options().matrix_sum);
-  if (latch == kDoneAfter) unit.release();
+  if (latch == done_after) unit.release();
 
   if (buffer == 0 || !numbers_results(machine, target)) {
-    for (MatrixResult& result : results)
+    for (const MatrixResult& result : results)
       push_result(machine, step, QueueKind::MatrixResult, number, {result.value, result.undefined});
     return;
   }
   size_t at = buffer - 1;
-  target.buffer.resize(std::max(target.buffer.size(), at + results.size()));
-  for (MatrixResult& result : results) {
+  if (at + results.size() > most_buffered)
+    return machine.fail_with({ErrorKind::Unsupported, fmt::format("the result buffer has no register {}", at), {}});
+  target.buffer.resize(most_buffered);
+  for (const MatrixResult& result : results) {
     std::optional<BufferedResult>& place = target.buffer[at++];
     if (place) {
       add(*place, result);
     } else {
-      place = BufferedResult{std::move(result), is_integer(format)};
+      place = BufferedResult{result, is_integer(format)};
     }
   }
 }
@@ -202,7 +206,7 @@ void pop_buffered(Machine& machine, const Step& step) {
   if (result.undefined) machine.set_vector_undefined(step.result, *result.undefined);
 }
 
-constexpr std::array kRows = {
+constexpr std::array rows = {
     OpcodeInfo{
         "vmatpush.(hi|low).(bf16|s8|byte|u8|bf8|f8e5m2|f8e4m3).(bf16).(xpose).msra|msrb.mxu#", "- = v", Unit::Matrix,
         Action{push_narrow},
@@ -252,6 +256,6 @@ constexpr std::array kRows = {
 
 }  // namespace
 
-std::span<const OpcodeInfo> matrix_opcodes() { return kRows; }
+std::span<const OpcodeInfo> matrix_opcodes() { return rows; }
 
 }  // namespace sapper::llo

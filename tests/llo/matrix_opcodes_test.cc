@@ -25,7 +25,7 @@ struct Outcome {
   Status status;
 };
 
-constexpr int kRegisters = 8;
+constexpr int registers = 8;
 
 // Runs `lines` on one core of a generation. Registers are stored to [vmem:[#allocation0 + $0x..]], 8 rows each.
 Outcome run(const std::string& generation, const std::string& lines, MachineOptions options = {}) {
@@ -47,7 +47,7 @@ Outcome run(const std::string& generation, const std::string& lines, MachineOpti
   outcome.status = machine.run();
   const Memory& memory = machine.memory(Space::Vmem);
   const Memory::Piece* piece = memory.piece_below(UINT32_MAX);  // null: the program does not use it
-  for (int i = 0; piece != nullptr && i < kRegisters; ++i) {
+  for (int i = 0; piece != nullptr && i < registers; ++i) {
     const uint64_t word = piece->first_word + static_cast<uint64_t>(i) * kVregWords;
     outcome.stored.push_back(std::bit_cast<float>(*memory.words(word)));
     outcome.stored_integers.push_back(static_cast<int32_t>(*memory.words(word)));
@@ -195,7 +195,7 @@ TEST(MatrixOpcodes, AMaskLeavesElementsOut) {
 
 // Columns 1 to 128 from the push, the others from what was prepared; lanes 1 to 128 from the product, the others
 // prepared.
-constexpr const char* kStoreFour = R"(
+constexpr const char* store_both = R"(
   %20 = vst [vmem:[#allocation0] sm:$0xff] %v10
   %21 = vst [vmem:[#allocation0 + $0x8] sm:$0xff] %v11
 )";
@@ -210,7 +210,7 @@ TEST(MatrixOpcodes, WideProductsTakeTwoRegistersEach) {
   %6 = vmatmul.mubr.f32.gmra.mxu0 1.0
   %v10 = vpop.f32.mrf.mxu0
   %v11 = vpop.f32.mrf.mxu0
-)") + kStoreFour);
+)") + store_both);
   EXPECT_THAT(first(outcome, 2), ElementsAre(8 * 2 + 80 * 5, 8 * 3 + 80 * 7));
 }
 
@@ -222,7 +222,7 @@ TEST(MatrixOpcodes, TwoProductsSideBySide) {
   %6 = vmatmul.mubr.f32.vlgmr.msra.gmra.mxu0 1.0
   %v10 = vpop.f32.mrf.mxu0
   %v11 = vpop.f32.mrf.mxu0
-)") + kStoreFour);
+)") + store_both);
   EXPECT_THAT(first(outcome, 2), ElementsAre(16, 240));
 }
 
@@ -236,7 +236,7 @@ TEST(MatrixOpcodes, TheResultBufferAddsUntilItIsPopped) {
   %v10 = vpop.f32.mrb[5].mxu0
   %6 = vmatmul.mubr.f32.gmra.mrb[5].mxu0 1.0
   %v11 = vpop.f32.mrb[5].mxu0
-)") + kStoreFour);
+)") + store_both);
   EXPECT_THAT(first(outcome, 2), ElementsAre(11 * 24, 16));
   EXPECT_TRUE(outcome.findings.empty());
 }
@@ -249,7 +249,7 @@ TEST(MatrixOpcodes, WithoutNumbersTheResultBufferIsAQueue) {
   %4 = vmatmul.mubr.f32.gmra.mrb[0].mxu0 1.0
   %v10 = vpop.f32.mrb[0].mxu0
   %v11 = vpop.f32.mrb[0].mxu0
-)") + kStoreFour);
+)") + store_both);
   EXPECT_THAT(first(outcome, 2), ElementsAre(16, 24));
 }
 

@@ -3,11 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 #include <rapidcheck/gtest.h>
 
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 namespace sapper::llo {
@@ -18,12 +20,16 @@ struct Matrix {
   int rows = 0;
   int columns = 0;
   std::vector<double> value;
-  double& at(int row, int column) { return value[static_cast<size_t>(row * columns + column)]; }
-  [[nodiscard]] double at(int row, int column) const { return value[static_cast<size_t>(row * columns + column)]; }
+
+  [[nodiscard]] size_t place(int row, int column) const {
+    return static_cast<size_t>(row) * static_cast<size_t>(columns) + static_cast<size_t>(column);
+  }
+  double& at(int row, int column) { return value[place(row, column)]; }
+  [[nodiscard]] double at(int row, int column) const { return value[place(row, column)]; }
 };
 
 Matrix zeros(int rows, int columns) {
-  return {rows, columns, std::vector<double>(static_cast<size_t>(rows * columns))};
+  return {rows, columns, std::vector<double>(static_cast<size_t>(rows) * static_cast<size_t>(columns))};
 }
 
 Matrix small_numbers(int rows, int columns, uint32_t seed, bool negative = true) {
@@ -110,13 +116,13 @@ void stage_narrow(MatrixUnit& unit, const Matrix& weights, MatrixFormat format, 
   unit.latch(0, order);
 }
 
-constexpr std::array kFormats = {MatrixFormat::F32, MatrixFormat::F32Rounded, MatrixFormat::F32High, MatrixFormat::Bf16,
-                                 MatrixFormat::S8,  MatrixFormat::F8E5M2,     MatrixFormat::F8E4M3,  MatrixFormat::U8};
-constexpr std::array kOrders = {PushOrder::UpwardsReversed, PushOrder::Upwards, PushOrder::Downwards};
+constexpr std::array formats = {MatrixFormat::F32, MatrixFormat::F32Rounded, MatrixFormat::F32High, MatrixFormat::Bf16,
+                                MatrixFormat::S8,  MatrixFormat::F8E5M2,     MatrixFormat::F8E4M3,  MatrixFormat::U8};
+constexpr std::array orders = {PushOrder::UpwardsReversed, PushOrder::Upwards, PushOrder::Downwards};
 
 RC_GTEST_PROP(MatrixUnit, NarrowIsAProduct, ()) {
-  const MatrixFormat format = *rc::gen::elementOf(kFormats);
-  const PushOrder order = *rc::gen::elementOf(kOrders);
+  const MatrixFormat format = *rc::gen::elementOf(formats);
+  const PushOrder order = *rc::gen::elementOf(orders);
   const bool transposed = *rc::gen::arbitrary<bool>();
   const MatrixSum how = *rc::gen::element(MatrixSum::Double, MatrixSum::Single);
   const int depth = *rc::gen::inRange(1, kLanes + 1);
@@ -164,11 +170,41 @@ TEST(MatrixUnit, SingleSumsRoundEachStep) {
     }
 }
 
+// Any f32 numbers, infinities and NaNs too: every instruction set sums them to the same bits.
+RC_GTEST_PROP(MatrixUnit, EveryInstructionSetGivesTheSameBits, ()) {
+  const MatrixSum how = *rc::gen::element(MatrixSum::Double, MatrixSum::Single);
+  uint32_t seed = *rc::gen::arbitrary<uint32_t>();
+  const auto any_register = [&] {
+    MatrixOperand operand{};
+    for (uint32_t& word : operand.value.word) word = seed = seed * 1664525 + 1013904223;
+    return operand;
+  };
+  MatrixUnit unit;
+  for (int row = 0; row < kLanes; row += kSublanes) RC_ASSERT(unit.push(0, {.left = any_register()}));
+  unit.latch(0, PushOrder::Upwards);
+  const MatrixOperand left = any_register();
+  std::vector<Vreg> results;
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    results.push_back(unit.multiply(left, MatrixFormat::F32, false, how)[0].value);
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  RC_ASSERT(results.size() > 1U);
+  const auto is_nan = [](uint32_t bits) { return (bits & 0x7fffffff) > 0x7f800000; };
+  for (const Vreg& other : results)
+    for (int i = 0; i < kVregWords; ++i)
+      RC_ASSERT(other.word[i] == results[0].word[i] || (is_nan(other.word[i]) && is_nan(results[0].word[i])));
+}
+
 // A 256 by 256 unit: what each place gives, on v6e (two places, upwards) and tpu7x (one place, downwards).
 class WideUnit : public ::testing::TestWithParam<std::tuple<PushOrder, bool, MatrixFormat>> {};
 
 TEST_P(WideUnit, IsAProduct) {
-  const auto [order, transposed, format] = GetParam();
+  const PushOrder order = std::get<0>(GetParam());
+  const bool transposed = std::get<1>(GetParam());
+  const MatrixFormat format = std::get<2>(GetParam());
   const int rows = rows_of(format);
   const Matrix left = small_numbers(rows, 256, 5);
   const Matrix weights = small_numbers(256, 256, 6);
@@ -195,7 +231,8 @@ TEST_P(WideUnit, IsAProduct) {
   const Matrix expected = product(left, weights);
   for (int row = 0; row < rows; ++row)
     for (int column = 0; column < 256; ++column)
-      ASSERT_EQ(result_number(results[row / kSublanes * 2 + column / kLanes], format, row % kSublanes, column % kLanes),
+      ASSERT_EQ(result_number(results[static_cast<size_t>(row / kSublanes * 2 + column / kLanes)], format,
+                              row % kSublanes, column % kLanes),
                 expected.at(row, column));
 }
 
@@ -225,9 +262,10 @@ TEST(MatrixUnit, DiagonalKeepsTheHalvesApart) {
   const Matrix of_upper = product(upper, second);
   for (int row = 0; row < 16; ++row)
     for (int column = 0; column < kLanes; ++column) {
-      EXPECT_EQ(result_number(results[row / 8 * 2], format, row % 8, column), of_lower.at(row, column));
+      const size_t pair = size_t{2} * static_cast<size_t>(row / kSublanes);
+      EXPECT_EQ(result_number(results[pair], format, row % kSublanes, column), of_lower.at(row, column));
       if (row == 0) continue;
-      EXPECT_EQ(result_number(results[row / 8 * 2 + 1], format, row % 8, column), of_upper.at(row, column));
+      EXPECT_EQ(result_number(results[pair + 1], format, row % kSublanes, column), of_upper.at(row, column));
     }
 }
 
@@ -285,10 +323,10 @@ TEST(MatrixUnit, TooManyRowsAreRefused) {
 
 class MatrixDefinedness : public ::testing::Test {
  protected:
-  static constexpr MatrixFormat kFormat = MatrixFormat::F32;
+  static constexpr MatrixFormat format = MatrixFormat::F32;
 
   std::vector<MatrixResult> multiply(const MatrixOperand& left) {
-    return unit_.multiply(left, kFormat, false, MatrixSum::Double);
+    return unit.multiply(left, format, false, MatrixSum::Double);
   }
   static MatrixOperand ones() {
     MatrixOperand operand{};
@@ -306,15 +344,15 @@ class MatrixDefinedness : public ::testing::Test {
   void stage_ones_but_one() {
     MatrixOperand weights = ones();
     undefine(weights, 2, 5);
-    ASSERT_TRUE(unit_.push(0, {.left = weights}));
-    unit_.latch(0, PushOrder::Upwards);
+    ASSERT_TRUE(unit.push(0, {.left = weights}));
+    unit.latch(0, PushOrder::Upwards);
   }
-  MatrixUnit unit_;
+  MatrixUnit unit;
 };
 
 TEST_F(MatrixDefinedness, AnUndefinedElementSpoilsItsRow) {
-  ASSERT_TRUE(unit_.push(0, {.left = ones()}));
-  unit_.latch(0, PushOrder::Upwards);
+  ASSERT_TRUE(unit.push(0, {.left = ones()}));
+  unit.latch(0, PushOrder::Upwards);
   EXPECT_FALSE(multiply(ones())[0].undefined);
   MatrixOperand left = ones();
   undefine(left, 3, 7);
@@ -344,31 +382,31 @@ TEST_F(MatrixDefinedness, WhatTheMaskLeavesOutTakesNoPart) {
   EXPECT_FALSE(is_undefined(results, 0, 5));
   EXPECT_FALSE(is_undefined(results, 0, 6));
   EXPECT_TRUE(is_undefined(results, 1, 5));
-  EXPECT_EQ(result_number(results[0], kFormat, 0, 6), 7);
-  EXPECT_EQ(result_number(results[0], kFormat, 1, 6), 8);
+  EXPECT_EQ(result_number(results[0], format, 0, 6), 7);
+  EXPECT_EQ(result_number(results[0], format, 1, 6), 8);
 }
 
 TEST_F(MatrixDefinedness, AnInfiniteWeightDoesNotMeetWhatTheMaskLeavesOut) {
   MatrixOperand weights = ones();
-  weights.value.word[2 * kLanes] = std::bit_cast<uint32_t>(std::numeric_limits<float>::infinity());
-  ASSERT_TRUE(unit_.push(0, {.left = weights}));
-  unit_.latch(0, PushOrder::Upwards);
+  weights.value.word[size_t{2} * kLanes] = std::bit_cast<uint32_t>(std::numeric_limits<float>::infinity());
+  ASSERT_TRUE(unit.push(0, {.left = weights}));
+  unit.latch(0, PushOrder::Upwards);
   MatrixOperand left = ones();
   left.mask.emplace();
   for (int row = 0; row < kSublanes; ++row)
     for (int lane = 0; lane < kLanes; ++lane) left.mask->word[row * kLanes + lane] = lane == 2 ? 0 : ~uint32_t{0};
-  EXPECT_EQ(result_number(multiply(left)[0], kFormat, 0, 0), 7);
+  EXPECT_EQ(result_number(multiply(left)[0], format, 0, 0), 7);
 }
 
 TEST_F(MatrixDefinedness, RowsNeverPushedTakeNoPart) {
-  ASSERT_TRUE(unit_.push(0, {.left = ones()}));
-  unit_.latch(0, PushOrder::Upwards);
+  ASSERT_TRUE(unit.push(0, {.left = ones()}));
+  unit.latch(0, PushOrder::Upwards);
   MatrixOperand left = ones();
   undefine(left, 0, 8);  // the first lane without weights
   left.value.word[9] = std::bit_cast<uint32_t>(std::numeric_limits<float>::infinity());
   const auto results = multiply(left);
   EXPECT_FALSE(results[0].undefined);
-  EXPECT_EQ(result_number(results[0], kFormat, 0, 0), 8);
+  EXPECT_EQ(result_number(results[0], format, 0, 0), 8);
 }
 
 TEST_F(MatrixDefinedness, WithoutWeightsAllIsUndefined) { EXPECT_TRUE(is_undefined(multiply(ones()), 0, 0)); }
@@ -381,7 +419,7 @@ TEST(MatrixFormat, UndefinedBitsThatTheNumberIsNotMadeOfDoNotCount) {
   mark_rows(bits, MatrixFormat::F32High, marks.data());
   EXPECT_EQ(marks[0], 0);
   EXPECT_EQ(marks[1], 1);
-  marks.resize(2 * kVregWords);
+  marks.resize(size_t{2} * kVregWords);
   mark_rows(bits, MatrixFormat::Bf16, marks.data());
   EXPECT_EQ(marks[0], 1);  // row 0: the low half
   EXPECT_EQ(marks[1], 0);
