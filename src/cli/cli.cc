@@ -21,6 +21,7 @@ int run(int argc, char** argv) {
   add_stages(app, exit_code);
   add_targets(app, exit_code);
   add_doctor(app, exit_code);
+  add_llo(app, exit_code);
   add_isa(app, exit_code);
   add_worker(app, exit_code);
   try {

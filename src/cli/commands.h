@@ -11,6 +11,7 @@ void add_show(CLI::App& app, int& exit_code);
 void add_stages(CLI::App& app, int& exit_code);
 void add_targets(CLI::App& app, int& exit_code);
 void add_doctor(CLI::App& app, int& exit_code);
+void add_llo(CLI::App& app, int& exit_code);
 void add_isa(CLI::App& app, int& exit_code);
 void add_worker(CLI::App& app, int& exit_code);
 

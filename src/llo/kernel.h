@@ -19,6 +19,14 @@ struct KernelRun {
   uint64_t vector_steps = 0;  // of them on vector registers
 };
 
+// What the kernel's own declarations say of its operands, in order, and of its result. Real dumps state no layouts.
+struct KernelShapes {
+  std::vector<hlo::Shape> operands;
+  hlo::Shape result;
+};
+// Errors: BadInput: shapes that cannot be read, operands without a layout that lie in memory.
+[[nodiscard]] Result<KernelShapes> declared_shapes(const Program& program);
+
 // Runs `program` as the kernel of an HLO instruction: `operands` are its operands' values with their shapes (layouts
 // and memory spaces as the optimized module states them), `result` its shape. `declarations` is an SSA form of the same
 // kernel (the `original` stage), needed where the program does not declare its allocations itself. A result that shares
