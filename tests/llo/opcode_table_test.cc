@@ -8,6 +8,7 @@
 // The sets that the rows are compiled for.
 #include "eval/simd_targets.h"
 #include "hwy/targets.h"
+#include "tests/llo/random_vreg.h"
 #include "tests/llo/single_instruction.h"
 
 namespace sapper::llo::testing {
@@ -42,21 +43,6 @@ int count(std::string_view operands, std::string_view letters) {
       std::count_if(after.begin(), after.end(), [&](char c) { return letters.find(c) != letters.npos; }));
 }
 
-// Words of which arithmetic has much to say: small integers, floats near and far, subnormals, infinities, NaN.
-uint32_t telling_word(std::mt19937& random) {
-  const uint32_t any = random();
-  switch (random() % 8) {
-    case 0: return any % 64;
-    case 1: return 0 - any % 64;
-    case 2: return std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(any)) * 0x1p-28F);
-    case 3: return std::bit_cast<uint32_t>(static_cast<float>(any % 1024) * 0.25F);
-    case 4: return any & 0x807fffff;
-    case 5: return any | 0x7f800000;
-    case 6: return (any & 0x807f0000) | 0x3f800000;
-    default: return any;
-  }
-}
-
 struct Case {
   std::vector<Value> vectors;
   Surroundings with;
@@ -69,8 +55,7 @@ Case draw_case(const OpcodeInfo& row, uint32_t seed, bool undefined) {
   for (int k = 0; k < count(row.operands, "vm"); ++k) {
     Value value;
     const bool mask = row.operands.substr(row.operands.find('=') + 1).find('m') != std::string_view::npos && k == 0;
-    for (int i = 0; i < kVregWords; ++i)
-      value.bits.word[i] = mask ? (random() % 2 != 0 ? ~0U : 0U) : telling_word(random);
+    value.bits = mask ? any_mask(random) : telling_vreg(random);
     if (undefined && random() % 4 != 0)
       for (int i = 0; i < kVregWords; ++i)
         if (random() % 4 == 0) value.undefined.word[i] = random() & random();
