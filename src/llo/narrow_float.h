@@ -46,11 +46,11 @@ struct NarrowFloat {
     // A normal significand carries its implicit one: the exponent field is one less before it.
     const uint32_t bits = normal ? rounded + ((exponent - rebias - 1) << mantissa_bits) : rounded;
     constexpr uint32_t beyond = overflow == Overflow::Saturate ? largest : specials == Specials::Ieee ? infinity : nan;
-    const bool over = bits > largest || exponent == 255;
+    const bool over = (bits > largest) | (exponent == 255);
     const uint32_t number = over ? beyond : bits;
     const bool is_nan = magnitude > 0x7f800000;
     const uint32_t result = is_nan ? nan : number;
-    const bool signless = specials == Specials::Fnuz && (result == 0 || result == sign);
+    const bool signless = specials == Specials::Fnuz ? (result == 0) | (result == sign) : false;
     return result | (signless ? 0 : f32 >> (32 - width) & sign);
   }
 

@@ -10,8 +10,7 @@
 #include "llo/lanes-inl.h"
 // clang-format on
 
-#include <limits>
-
+#include "eval/lane.h"
 #include "llo/narrow_float.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -19,83 +18,94 @@ namespace sapper::llo::HWY_NAMESPACE {
 namespace {
 
 constexpr uint32_t kSign = 0x80000000;
-constexpr uint32_t kOne = 0x3f800000;
 constexpr uint32_t kIntegerFrom = 0x4b000000;    // 2^23: from here on every float is an integer (or not finite)
 constexpr uint32_t kBeyondInteger = 0x4f000000;  // 2^31
 
-constexpr auto float_of = [](uint32_t bits) { return std::bit_cast<float>(bits); };
-constexpr auto bits_of = [](float value) { return std::bit_cast<uint32_t>(value); };
+SAPPER_LANE float float_of(uint32_t bits) { return std::bit_cast<float>(bits); }
+SAPPER_LANE uint32_t bits_of(float value) { return std::bit_cast<uint32_t>(value); }
+
+// yes ? a : b by bits: compilers make branches, which they then do not vectorize, of conversions in one arm only.
+SAPPER_LANE uint32_t choose(bool yes, uint32_t a, uint32_t b) {
+  const uint32_t mask = 0 - static_cast<uint32_t>(yes);
+  return (a & mask) | (b & ~mask);
+}
 
 // The integer part of a magnitude below 2^23, as an integer; 0 for others.
-constexpr auto whole = [](uint32_t magnitude) {
-  return static_cast<int32_t>(float_of(magnitude < kIntegerFrom ? magnitude : 0));
-};
+SAPPER_LANE int32_t whole(uint32_t magnitude) {
+  return static_cast<int32_t>(float_of(choose(magnitude < kIntegerFrom, magnitude, 0)));
+}
 
 // Rounds the magnitude of x to an integer: up where `up` says so of the integer below and what is left of it.
 template <class Up>
-[[gnu::always_inline]] inline uint32_t round_magnitude(uint32_t x, Up up) {
+SAPPER_LANE uint32_t round_magnitude(uint32_t x, Up up) {
   const uint32_t magnitude = x & ~kSign;
   const int32_t below = whole(magnitude);
   const float rest = float_of(magnitude) - static_cast<float>(below);
-  const uint32_t rounded = bits_of(static_cast<float>(below + (up(below, rest) ? 1 : 0)));
-  return (magnitude < kIntegerFrom ? rounded : magnitude) | (x & kSign);
+  const uint32_t rounded = bits_of(static_cast<float>(below + static_cast<int32_t>(up(below, rest))));
+  return choose(magnitude < kIntegerFrom, rounded, magnitude) | (x & kSign);
 }
 
-constexpr auto truncated = [](uint32_t x) { return round_magnitude(x, [](int32_t, float) { return false; }); };
-constexpr auto rounded_down = [](uint32_t x) {
-  return round_magnitude(x, [x](int32_t, float rest) { return (x & kSign) != 0 && rest > 0; });
-};
-constexpr auto rounded_up = [](uint32_t x) {
-  return round_magnitude(x, [x](int32_t, float rest) { return (x & kSign) == 0 && rest > 0; });
-};
-constexpr auto rounded_away = [](uint32_t x) {
+SAPPER_LANE uint32_t truncated(uint32_t x) {
+  return round_magnitude(x, [](int32_t, float) { return false; });
+}
+SAPPER_LANE uint32_t rounded_down(uint32_t x) {
+  return round_magnitude(x, [x](int32_t, float rest) { return ((x & kSign) != 0) & (rest > 0); });
+}
+SAPPER_LANE uint32_t rounded_up(uint32_t x) {
+  return round_magnitude(x, [x](int32_t, float rest) { return ((x & kSign) == 0) & (rest > 0); });
+}
+SAPPER_LANE uint32_t rounded_away(uint32_t x) {
   return round_magnitude(x, [](int32_t, float rest) { return rest >= 0.5F; });
-};
-constexpr auto rounded_even = [](uint32_t x) {
-  return round_magnitude(x,
-                         [](int32_t below, float rest) { return rest > 0.5F || (rest == 0.5F && (below & 1) != 0); });
-};
+}
+// Adding 2^23 leaves no bits for a fraction: rounds to nearest even.
+SAPPER_LANE uint32_t rounded_even(uint32_t x) {
+  const uint32_t magnitude = x & ~kSign;
+  const uint32_t rounded = bits_of((float_of(magnitude) + 0x1p23F) - 0x1p23F);
+  return choose(magnitude < kIntegerFrom, rounded, magnitude) | (x & kSign);
+}
 
-// An f32 that is an integer (or not finite) as an s32: saturated, 0 for NaN.
-constexpr auto to_integer = [](uint32_t x) {
+// The integer toward zero, saturated, 0 for NaN.
+SAPPER_LANE uint32_t truncated_integer(uint32_t x) {
   const uint32_t magnitude = x & ~kSign;
   const bool fits = magnitude < kBeyondInteger;
-  const auto number = static_cast<uint32_t>(static_cast<int32_t>(float_of(fits ? x : 0)));
+  const auto number = static_cast<uint32_t>(static_cast<int32_t>(float_of(choose(fits, x, 0))));
   const uint32_t beyond = (x & kSign) != 0 ? 0x80000000 : 0x7fffffff;
   const uint32_t special = magnitude > 0x7f800000 ? 0 : beyond;
-  return fits ? number : special;
-};
-
-constexpr auto truncated_integer = [](uint32_t x) { return to_integer(truncated(x)); };
-constexpr auto even_integer = [](uint32_t x) { return to_integer(rounded_even(x)); };
+  return choose(fits, number, special);
+}
 
 // Rounds the magnitude up where its fraction, as 32 bits after the point, is above `threshold`.
-constexpr auto threshold_integer = [](uint32_t x, uint32_t threshold) {
-  const uint32_t magnitude = x & ~kSign;
-  const int32_t below = whole(magnitude);
-  // A fraction has at most 24 significant bits: scaled, its first 32 bits are exact in a double.
-  const double rest = (static_cast<double>(float_of(magnitude < kIntegerFrom ? magnitude : 0)) - below) * 0x1p32;
-  const bool up = rest >= static_cast<double>(threshold) + 1;
-  const uint32_t rounded = bits_of(static_cast<float>(below + (up ? 1 : 0)));
-  return to_integer((magnitude < kIntegerFrom ? rounded : magnitude) | (x & kSign));
-};
+SAPPER_LANE uint32_t threshold_integer(uint32_t x, uint32_t threshold) {
+  const auto up = [threshold](int32_t, float rest) {
+    const auto high = static_cast<int32_t>(rest * 0x1p16F);
+    const auto low = static_cast<int32_t>((rest * 0x1p16F - static_cast<float>(high)) * 0x1p16F);
+    return (static_cast<uint32_t>(high) << 16 | static_cast<uint32_t>(low)) > threshold;
+  };
+  return truncated_integer(round_magnitude(x, up));
+}
 
 std::span<const OpcodeInfo> convert_rows() {
   static const OpcodeInfo rows[] = {
-      {"vfloor.f32", "v = v", Unit::Vector, lanewise(rounded_down), "The integer at or below, an f32."},
-      {"vceil.f32", "v = v", Unit::Vector, lanewise(rounded_up), "The integer at or above, an f32."},
-      {"vtrunc.f32", "v = v", Unit::Vector, lanewise(truncated), "The integer toward zero, an f32."},
-      {"vround.rtna.f32", "v = v", Unit::Vector, lanewise(rounded_away),
+      {"vfloor.f32", "v = v", Unit::Vector, lanewise([](uint32_t x) { return rounded_down(x); }),
+       "The integer at or below, an f32."},
+      {"vceil.f32", "v = v", Unit::Vector, lanewise([](uint32_t x) { return rounded_up(x); }),
+       "The integer at or above, an f32."},
+      {"vtrunc.f32", "v = v", Unit::Vector, lanewise([](uint32_t x) { return truncated(x); }),
+       "The integer toward zero, an f32."},
+      {"vround.rtna.f32", "v = v", Unit::Vector, lanewise([](uint32_t x) { return rounded_away(x); }),
        "The nearest integer, ties away from zero, an f32."},
-      {"vround.rtne.f32", "v = v", Unit::Vector, lanewise(rounded_even), "The nearest integer, ties to even, an f32."},
-      {"vround.ne.pseudo", "v = v", Unit::Vector, lanewise(rounded_even), "vround.rtne.f32 before it is lowered."},
+      {"vround.rtne.f32", "v = v", Unit::Vector, lanewise([](uint32_t x) { return rounded_even(x); }),
+       "The nearest integer, ties to even, an f32."},
+      {"vround.ne.pseudo", "v = v", Unit::Vector, lanewise([](uint32_t x) { return rounded_even(x); }),
+       "vround.rtne.f32 before it is lowered."},
       {"vcvt.s32.f32", "v = v", Unit::Vector, lanewise([](int32_t x) { return static_cast<float>(x); }),
        "The integer as an f32, rounded to nearest even."},
-      {"vcvt.f32.s32", "v = v", Unit::Vector, lanewise(even_integer),
+      {"vcvt.f32.s32", "v = v", Unit::Vector, lanewise([](uint32_t x) { return truncated_integer(rounded_even(x)); }),
        "The nearest integer, saturated, 0 for NaN; ties to even (assumed: kernels convert integers only)."},
-      {"vcvt.f32.s32.to.zero.pseudo", "v = v", Unit::Vector, lanewise(truncated_integer),
+      {"vcvt.f32.s32.to.zero.pseudo", "v = v", Unit::Vector, lanewise([](uint32_t x) { return truncated_integer(x); }),
        "The integer toward zero, saturated, 0 for NaN."},
-      {"vcvt.pr.f32.s32", "v = v v", Unit::Vector, lanewise(threshold_integer),
+      {"vcvt.pr.f32.s32", "v = v v", Unit::Vector,
+       lanewise([](uint32_t x, uint32_t threshold) { return threshold_integer(x, threshold); }),
        "An integer, saturated, 0 for NaN. The magnitude is rounded up where its fraction, 32 bits after the point, is "
        "above the second operand, unsigned: all ones truncate, 0x7fffffff is nearest with ties away from zero."},
       {"vcvt.f32.hf16", "v = v", Unit::Vector,

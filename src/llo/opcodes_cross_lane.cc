@@ -30,13 +30,13 @@ void rotate_sublanes_down(const Machine&, const Step&, const Vreg* const* operan
 // `from` gathered by `choose(value, pattern, result)`; where `decides` of the pattern is undefined, all is.
 template <class Choose>
 void gather(Machine& machine, const Step& step, uint32_t decides, Choose choose) {
-  const Queued pattern = queued_operand(machine, step.operand[1]);
-  Queued result = moved(queued_operand(machine, step.operand[0]),
-                        [&](const Vreg& from, Vreg& to) { choose(from, pattern.value, to); });
-  if (pattern.undefined) {
+  const Vreg& pattern = machine.vector(step.operand[1]);
+  const Vreg* pattern_undefined = machine.vector_undefined(step.operand[1]);
+  Queued result = moved(machine, step.operand[0], [&](const Vreg& from, Vreg& to) { choose(from, pattern, to); });
+  if (pattern_undefined != nullptr) {
     if (!result.undefined) result.undefined.emplace();
     for (int i = 0; i < kVregWords; ++i)
-      if ((pattern.undefined->word[i] & decides) != 0) result.undefined->word[i] = kEveryBit;
+      if ((pattern_undefined->word[i] & decides) != 0) result.undefined->word[i] = kEveryBit;
   }
   set_vector(machine, step, result);
 }
@@ -44,7 +44,9 @@ void gather(Machine& machine, const Step& step, uint32_t decides, Choose choose)
 void rotate_sublanes(Machine& machine, const Step& step) {
   gather(machine, step, kSublanes - 1, [](const Vreg& from, const Vreg& amounts, Vreg& result) {
     const uint32_t first = amounts.word[0];
-    if (std::all_of(amounts.word, amounts.word + kVregWords, [&](uint32_t amount) { return amount == first; })) {
+    uint32_t different = 0;
+    for (const uint32_t amount : amounts.word) different |= amount ^ first;
+    if (different == 0) {
       rotate_sublanes_by(from, first, result);
       return;
     }
@@ -91,7 +93,7 @@ uint32_t unit_of(const Step& step) {
 
 void rotate_lanes(Machine& machine, const Step& step) {
   const uint32_t amount = machine.decisive(step, step.operand[1], "the amount of a rotate") % kLanes;
-  Queued result = moved(queued_operand(machine, step.operand[0]), [&](const Vreg& from, Vreg& to) {
+  Queued result = moved(machine, step.operand[0], [&](const Vreg& from, Vreg& to) {
     for (int s = 0; s < kSublanes; ++s) {
       const uint32_t* in = from.word + s * kLanes;
       std::rotate_copy(in, in + (kLanes - amount), in + kLanes, to.word + s * kLanes);
@@ -102,7 +104,7 @@ void rotate_lanes(Machine& machine, const Step& step) {
 
 void broadcast_lane(Machine& machine, const Step& step) {
   const uint32_t lane = machine.decisive(step, step.operand[1], "the lane of a broadcast");
-  Queued result = moved(queued_operand(machine, step.operand[0]), [&](const Vreg& from, Vreg& to) {
+  Queued result = moved(machine, step.operand[0], [&](const Vreg& from, Vreg& to) {
     for (uint32_t s = 0; s < kSublanes; ++s)
       std::fill_n(to.word + s * kLanes, kLanes, from.word[s * kLanes + (lane + s * (lane >> 8)) % kLanes]);
   });
@@ -127,7 +129,7 @@ void permute_lanes(Machine& machine, const Step& step) {
   const auto& patterns = machine.unit<PermutePatterns>(unit_of<choice>(step));
   const auto named = patterns.of_token.find(step.operand[0]);
   const Queued& pattern = named == patterns.of_token.end() ? patterns.last : named->second;
-  Queued result = moved(queued_operand(machine, step.operand[1]), [&](const Vreg& from, Vreg& to) {
+  Queued result = moved(machine, step.operand[1], [&](const Vreg& from, Vreg& to) {
     for (uint32_t i = 0; i < kVregWords; ++i)
       to.word[i] = from.word[i / kLanes * kLanes + pattern.value.word[i] % kLanes];
   });

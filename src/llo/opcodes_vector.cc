@@ -36,6 +36,17 @@ constexpr auto smaller = [](float a, float b) { return (a < b) | (a != a) ? a : 
 
 constexpr auto clamp_from_zero = [](float x, float c) { return smaller(larger(x, 0.0F), c); };
 
+// A function of f32 on both packed bf16 of each word.
+template <class F>
+constexpr Lanewise of_bfloat16(F) {
+  constexpr auto both = [](uint32_t a, uint32_t b) {
+    const auto upper = [](uint32_t word) { return std::bit_cast<float>(word & 0xffff0000); };
+    const auto lower = [](uint32_t word) { return std::bit_cast<float>(word << 16); };
+    return uint32_t{to_bfloat16(F{}(upper(a), upper(b)))} << 16 | to_bfloat16(F{}(lower(a), lower(b)));
+  };
+  return {LaneLoopOf<decltype(both)>::compute, 16};
+}
+
 constexpr auto leading_zeros = [](uint32_t x) {
   // Without branches: halves the range in which the first one lies.
   uint32_t zeros = x == 0 ? 1 : 0;
@@ -94,21 +105,14 @@ std::span<const OpcodeInfo> vector_rows() {
       {"vclamp.gez.f32", "v = v v", Unit::Vector, lanewise(clamp_from_zero), "x within [0, c]; NaN stays NaN."},
       {"vclamp-gez-f32", "v = v v", Unit::Vector, lanewise(clamp_from_zero),
        "x within [0, c]; NaN stays NaN: vclamp.gez.f32 as older releases spell it."},
-      {"vadd.bf16", "v = v v", Unit::Vector,
-       lanewise([](uint16_t a, uint16_t b) { return to_bfloat16(from_bfloat16(a) + from_bfloat16(b)); }),
+      {"vadd.bf16", "v = v v", Unit::Vector, of_bfloat16([](float a, float b) { return a + b; }),
        "Sums of packed bf16, each computed in f32 and rounded to nearest even."},
-      {"vsub.bf16", "v = v v", Unit::Vector,
-       lanewise([](uint16_t a, uint16_t b) { return to_bfloat16(from_bfloat16(a) - from_bfloat16(b)); }),
+      {"vsub.bf16", "v = v v", Unit::Vector, of_bfloat16([](float a, float b) { return a - b; }),
        "Differences of packed bf16, each computed in f32 and rounded to nearest even."},
-      {"vmul.bf16", "v = v v", Unit::Vector,
-       lanewise([](uint16_t a, uint16_t b) { return to_bfloat16(from_bfloat16(a) * from_bfloat16(b)); }),
+      {"vmul.bf16", "v = v v", Unit::Vector, of_bfloat16([](float a, float b) { return a * b; }),
        "Products of packed bf16, rounded to nearest even."},
-      {"vmax.bf16", "v = v v", Unit::Vector,
-       lanewise([](uint16_t a, uint16_t b) { return to_bfloat16(larger(from_bfloat16(a), from_bfloat16(b))); }),
-       "The larger of packed bf16, as vmax.f32."},
-      {"vmin.bf16", "v = v v", Unit::Vector,
-       lanewise([](uint16_t a, uint16_t b) { return to_bfloat16(smaller(from_bfloat16(a), from_bfloat16(b))); }),
-       "The smaller of packed bf16, as vmin.f32."},
+      {"vmax.bf16", "v = v v", Unit::Vector, of_bfloat16(larger), "The larger of packed bf16, as vmax.f32."},
+      {"vmin.bf16", "v = v v", Unit::Vector, of_bfloat16(smaller), "The smaller of packed bf16, as vmin.f32."},
 
       {"vadd.s32", "v = v v", Unit::Vector, lanewise([](uint32_t a, uint32_t b) { return a + b; }),
        "The sum modulo 2^32."},

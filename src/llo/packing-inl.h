@@ -28,18 +28,22 @@ struct SameBits {
 template <int width, class Narrow = SameBits>
 void pack_compact(const Vreg& high, const Vreg& low, Vreg& result, Narrow narrow = {}) {
   constexpr int to = width / 2;
+  constexpr int parts = lanes_per_word<to>;
   constexpr int rows = kSublanes * lanes_per_word<width>;
   for (int sublane = 0; sublane < kSublanes; ++sublane) {
-    uint32_t* out = result.word + sublane * kLanes;
-    for (int part = 0; part < lanes_per_word<to>; ++part) {
-      const int row = sublane * lanes_per_word<to> + part;
+    const uint32_t* in[parts];
+    int shift[parts];
+    for (int part = 0; part < parts; ++part) {
+      const int row = sublane * parts + part;
       const int from_row = row % rows;
-      const uint32_t* in = (row < rows ? low : high).word + from_row / lanes_per_word<width> * kLanes;
-      const int shift = from_row % lanes_per_word<width> * width;
-      for (int lane = 0; lane < kLanes; ++lane) {
-        const uint32_t bits = (narrow(in[lane] >> shift & low_bits<width>) & low_bits<to>) << (part * to);
-        out[lane] = part == 0 ? bits : out[lane] | bits;
-      }
+      in[part] = (row < rows ? low : high).word + from_row / lanes_per_word<width> * kLanes;
+      shift[part] = from_row % lanes_per_word<width> * width;
+    }
+    for (int lane = 0; lane < kLanes; ++lane) {
+      uint32_t bits = 0;
+      for (int part = 0; part < parts; ++part)
+        bits |= (narrow(in[part][lane] >> shift[part] & low_bits<width>) & low_bits<to>) << (part * to);
+      result.word[sublane * kLanes + lane] = bits;
     }
   }
 }

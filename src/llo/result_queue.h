@@ -8,12 +8,12 @@ namespace sapper::llo {
 // A vector operand with its definedness, as a queue carries it.
 [[nodiscard]] Queued queued_operand(const Machine& machine, Slot vector);
 
-// `move` applied to a value and to its undefined bits.
+// `move` applied to the value of a vector operand and to its undefined bits.
 template <class Move>
-Queued moved(const Queued& from, Move move) {
+Queued moved(const Machine& machine, Slot vector, Move move) {
   Queued to;
-  move(from.value, to.value);
-  if (from.undefined) move(*from.undefined, to.undefined.emplace());
+  move(machine.vector(vector), to.value);
+  if (const Vreg* undefined = machine.vector_undefined(vector)) move(*undefined, to.undefined.emplace());
   return to;
 }
 
