@@ -52,8 +52,10 @@ bool is_program(std::string_view text) {
   return text.starts_with("0 ") && text.substr(0, text.find('\n')).find(": ") != std::string_view::npos;  // a bundle
 }
 
-// <late-initialization>: what the compiler puts around the top-level program.
-bool is_kernel(std::string_view name) { return name != kTopLevel && !name.starts_with('<'); }
+// <late-initialization>, in old releases continuation_tailcall: what the compiler puts around the top-level program.
+bool is_kernel(std::string_view name) {
+  return name != kTopLevel && name != "continuation_tailcall" && !name.starts_with('<');
+}
 
 // In the order of the pipeline. What is dumped before `original` is not finished: its matrix units are not chosen.
 void order_stages(std::vector<StageText>& stages) {

@@ -86,6 +86,10 @@ const char* to_string(Invariant invariant) {
   SAPPER_ASSERT(false);
 }
 
+bool is_fragment(const Program& program) {
+  return program.regions.empty() && (program.form == Form::Ssa || program.form == Form::ValueBundles);
+}
+
 void check_values(const Program& program, std::vector<Violation>& found) {
   Definitions definitions(program);
   for (InstructionIndex i = 0; i < program.instructions.size(); ++i) {
@@ -101,7 +105,7 @@ void check_values(const Program& program, std::vector<Violation>& found) {
     for_each_register(instruction, [&](const Register& name) {
       const InstructionIndex* definition = definitions.find(name);
       if (definition != nullptr && (phi || definitions.is_above(*definition, i))) return;
-      if (definition == nullptr && is_filler(instruction, name)) return;
+      if (definition == nullptr && (is_fragment(program) || is_filler(instruction, name))) return;
       found.push_back({Invariant::DefinedBeforeUse,
                        fmt::format("{} is used but {}", to_string(name),
                                    definition == nullptr ? "defined nowhere" : "defined below only"),

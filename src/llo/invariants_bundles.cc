@@ -89,7 +89,7 @@ void check_registers(const Program& program, const Limits& limits, std::vector<V
 void check_bundles(const Program& program, const Generation& generation, std::vector<Violation>& found) {
   const auto limits = std::ranges::find(kLimits, std::string_view(generation.name), &Limits::generation);
   if (limits == kLimits.end()) return;
-  check_slots(program, *limits, found);
+  if (!is_fragment(program)) check_slots(program, *limits, found);
   check_registers(program, *limits, found);
 }
 

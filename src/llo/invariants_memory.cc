@@ -73,6 +73,10 @@ bool is_transfer(const Instruction& instruction) {
 // A DMA of one chunk: source, size, destination, flag. Strided ones move within what their strides say.
 void check_ends(const Program& program, const Places& places, const Generation& generation,
                 std::vector<Violation>& found) {
+  std::map<std::pair<uint32_t, bool>, const Allocation*> declared;
+  for (const Allocation& allocation : program.allocations) {
+    declared.emplace(std::pair(allocation.name.number, allocation.name.spill), &allocation);
+  }
   for (const Instruction& instruction : program.instructions) {
     if (!is_transfer(instruction) || instruction.operands.size() != 4) continue;
     const auto granules = constant(instruction, 1);
@@ -80,18 +84,17 @@ void check_ends(const Program& program, const Places& places, const Generation& 
     for (const size_t end : {size_t{0}, size_t{2}}) {
       const auto place = places.of(instruction.operands[end]);
       if (!place) continue;
-      const auto allocation = std::ranges::find(program.allocations, place->name, &Allocation::name);
-      if (allocation == program.allocations.end() || !allocation->size) continue;
-      const uint64_t unit = allocation->space == Space::Hbm ? generation.hbm_unit_bytes : kRowBytes;
-      if (allocation->space != Space::Hbm && allocation->space != Space::Vmem && allocation->space != Space::Cmem) {
-        continue;
-      }
+      const auto known = declared.find({place->name.number, place->name.spill});
+      if (known == declared.end() || !known->second->size) continue;
+      const Space space = known->second->space;
+      if (space != Space::Hbm && space != Space::Vmem && space != Space::Cmem) continue;
+      const uint64_t unit = space == Space::Hbm ? generation.hbm_unit_bytes : kRowBytes;
       const int64_t first = place->offset * static_cast<int64_t>(unit);
       const int64_t last = first + static_cast<int64_t>(*granules * generation.granule_bytes);
-      if (first >= 0 && last <= static_cast<int64_t>(*allocation->size)) continue;
+      if (first >= 0 && static_cast<uint64_t>(last) <= *known->second->size) continue;
       found.push_back({Invariant::DmaBounds,
                        fmt::format("moves bytes {} to {} of {}, which has {}", first, last, name_of(place->name),
-                                   *allocation->size),
+                                   *known->second->size),
                        instruction.line});
     }
   }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/assert.h"
+#include "llo/invariants.h"
 #include "llo/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {  // NOLINT(readability-identifier-naming)
@@ -27,5 +28,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {  // NO
     bundled += bundle.count;
   }
   SAPPER_ASSERT(program->bundles.empty() || bundled == count);
+  for (const Violation& violation : check_invariants(*program, Generation{})) SAPPER_ASSERT(violation.line > 0);
   return 0;
 }

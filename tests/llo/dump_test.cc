@@ -45,6 +45,7 @@ TEST(LloDump, KernelsWithTheirProgramsInOrder) {
       {"20-fusion.1-00-pre-auto-mxu-assigner.txt", kProgram},
       {"10-TLP-00-original.txt", kProgram},
       {"10-<late-initialization>-00-original.txt", kProgram},
+      {"10-continuation_tailcall-00-original.txt", kProgram},
       {"10-TLP-hlo.txt", "HloModule m\n"},
       {"30-copy-00-original.txt", kProgram},
   });

@@ -28,17 +28,20 @@ TEST(LloInvariants, AValueIsDefinedAboveItsUses) {
   EXPECT_EQ(violations("%s1 = sphi 0, %s2\n%s2 = sadd.s32 %s1, 1\n"), "");
   EXPECT_EQ(violations("%s2 = sadd.s32 %s1, 1\n%s1 = smov.u32 1\n"),
             "defined-before-use 1: %s1 is used but defined below only\n");
-  EXPECT_EQ(violations("%s1 = sphi 0, %s2\n"), "defined-before-use 1: %s2 is used but defined nowhere\n");
-  EXPECT_EQ(violations("%v1 = vld [vmem:[%s2] sm:%s3] (%p4)\n"),
-            "defined-before-use 1: %s2 is used but defined nowhere\n"
-            "defined-before-use 1: %s3 is used but defined nowhere\n"
-            "defined-before-use 1: %p4 is used but defined nowhere\n");
+  EXPECT_EQ(violations("$region0:\n%s1 = sphi 0, %s2\n"), "defined-before-use 2: %s2 is used but defined nowhere\n");
+  EXPECT_EQ(violations("$region0:\n%v1 = vld [vmem:[%s2] sm:%s3] (%p4)\n"),
+            "defined-before-use 2: %s2 is used but defined nowhere\n"
+            "defined-before-use 2: %s3 is used but defined nowhere\n"
+            "defined-before-use 2: %p4 is used but defined nowhere\n");
 }
 
 TEST(LloInvariants, MasksMovedOntoThemselvesFillSlots) {
-  EXPECT_EQ(violations("%vm2_vm1 = vmmov %vm1_vm1\n"), "");
-  EXPECT_EQ(violations("%vm2_vm1 = vmmov %vm1_vm2\n"), "defined-before-use 1: %vm1_vm2 is used but defined nowhere\n");
+  EXPECT_EQ(violations("$region0:\n%vm2_vm1 = vmmov %vm1_vm1\n"), "");
+  EXPECT_EQ(violations("$region0:\n%vm2_vm1 = vmmov %vm1_vm2\n"),
+            "defined-before-use 2: %vm1_vm2 is used but defined nowhere\n");
 }
+
+TEST(LloInvariants, FragmentsMayUseWhatIsDefinedElsewhere) { EXPECT_EQ(violations("%s1 = sadd.s32 %s2, 1\n"), ""); }
 
 TEST(LloInvariants, ReadsOfABundleComeBeforeItsWrites) {
   EXPECT_EQ(violations(" 0 : { %s1 = smov.u32 1 }\n 0x1 : { %s2 = sadd.s32 %s1, 1 }\n"), "");
