@@ -16,6 +16,7 @@ int run(int argc, char** argv) {
   app.failure_message(CLI::FailureMessage::simple);
   int exit_code = 0;
   add_check(app, exit_code);
+  add_bisect(app, exit_code);
   add_eval(app, exit_code);
   add_show(app, exit_code);
   add_stages(app, exit_code);

@@ -5,6 +5,7 @@
 
 namespace sapper::cli {
 
+void add_bisect(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_eval(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);

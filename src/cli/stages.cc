@@ -10,6 +10,9 @@
 #include "hlo/proto.h"
 #include "hlo/text.h"
 #include "hlo/verifier.h"
+#include "llo/dump.h"
+#include "llo/pass_walk.h"
+#include "llo/text.h"
 
 namespace sapper::cli {
 namespace {
@@ -19,6 +22,7 @@ using Json = nlohmann::ordered_json;
 struct Arguments {
   std::string path;
   TargetOptions target;
+  std::string level = "hlo";
   std::string output;
   bool json = false;
 };
@@ -42,18 +46,50 @@ Status write_stage(const std::string& folder, const target::HloStage& stage, con
                     hlo::to_text(module));
 }
 
+// The backend passes of each kernel: how many instructions, and how many bundles once they are scheduled.
+Status list_kernels(const target::CompileResult& compiled, const Arguments& arguments) {
+  if (!arguments.json) fmt::print("stage  level  instructions  bundles  kernel  pass\n");
+  for (const llo::KernelDump& kernel : llo::read_dump(compiled.llo).kernels)
+    for (const llo::StageText& stage : kernel.stages) {
+      if (llo::is_what_if(stage.pass)) continue;
+      const auto program = llo::parse_program(stage.text, kernel.kernel, stage.pass);
+      if (!arguments.output.empty()) {
+        std::string name = fmt::format("{}.{:02}.{}.llo", kernel.kernel, stage.index, stage.pass);
+        std::replace(name.begin(), name.end(), '/', '-');
+        SAPPER_CHECKED(write_file(std::filesystem::path(arguments.output) / name, stage.text));
+      }
+      const size_t instructions = program ? program->instructions.size() : 0;
+      const size_t bundles = program ? program->bundles.size() : 0;
+      if (arguments.json) {
+        Json row{{"index", stage.index}, {"level", "llo"},     {"kernel", kernel.kernel},
+                 {"pass", stage.pass},   {"bundles", bundles}, {"instructions", instructions}};
+        if (!program) row["reason"] = program.error().describe();
+        fmt::print("{}\n", row.dump(-1, ' ', false, Json::error_handler_t::replace));
+      } else {
+        fmt::print("{:>5}  llo  {:>9}  {:>7}  {}  {}{}\n", stage.index, instructions, bundles, kernel.kernel,
+                   stage.pass, program ? "" : " (" + program.error().describe() + ")");
+      }
+    }
+  return {};
+}
+
 Status run(const Arguments& arguments) {
   SAPPER_TRY(const target::Target on, target::parse_target(arguments.target.on));
+  const bool llo = arguments.level == "llo";
+  if (llo && on.platform != target::Platform::Tpu)
+    return fail(ErrorKind::BadInput, "{} has no LLO: that level is for tpu targets", on.to_string());
   target::CompileRequest request;
   SAPPER_TRY(request.configuration, configuration(arguments.target));
   SAPPER_TRY(const hlo::Module module, hlo::read_module(arguments.path));
   SAPPER_CHECKED(in_file(hlo::verify(module), arguments.path));
   request.module = hlo::to_compilable_proto(module);
-  request.dump_passes = true;
+  request.dump_passes = !llo;
+  if (llo) request.dump_llo = ".*";
   target::CompilerPool pool({.workers = 1});
   SAPPER_TRY(target::CompileResult compiled, pool.compile(on, request));
-  compiled.stages.push_back({static_cast<int>(compiled.stages.size()), "", "optimized", compiled.optimized});
   if (!arguments.output.empty()) std::filesystem::create_directories(arguments.output);
+  if (llo) return list_kernels(compiled, arguments);
+  compiled.stages.push_back({static_cast<int>(compiled.stages.size()), "", "optimized", compiled.optimized});
   std::string last;
   if (!arguments.json) fmt::print("stage  level  instructions  pass\n");
   for (const target::HloStage& stage : compiled.stages) {
@@ -73,7 +109,10 @@ void add_stages(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<Arguments>();
   command->add_option("module", arguments->path, "HLO text or HloModuleProto, also zstd")->required();
   add_target_options(*command, arguments->target);
-  command->add_option("--output", arguments->output, "Also write each stage as HLO text into this folder");
+  command->add_option("--level", arguments->level, "hlo: the module's passes; llo: the backend passes of each kernel")
+      ->check(CLI::IsMember({"hlo", "llo"}))
+      ->capture_default_str();
+  command->add_option("--output", arguments->output, "Also write each stage as text into this folder");
   command->add_flag("--json", arguments->json, "JSON Lines on stdout, one object a stage (docs/json.md)");
   command->footer("Example: sapper stages examples/softmax.hlo --on tpu:v5e");
   command->callback([arguments, &exit_code] {
