@@ -11,6 +11,7 @@
 
 #include "check/single_instruction.h"
 #include "llo/kernel.h"
+#include "llo/pass_walk.h"
 #include "llo/text.h"
 
 namespace sapper::check {
@@ -59,15 +60,6 @@ std::string reason_of(const Judgement& judgement) {
 bool is_uninitialized(const Instruction& instruction) {
   return instruction.opcode == hlo::Opcode::CustomCall &&
          instruction.attributes().custom_call_target() == "AllocateBuffer";
-}
-
-// What later passes put in the place of these opcodes rounds otherwise than the whole.
-constexpr std::string_view kExpanded[] = {"vpow.f32"};
-
-bool has_expanded(const llo::Program& program) {
-  return std::ranges::any_of(program.instructions, [](const llo::Instruction& instruction) {
-    return std::ranges::find(kExpanded, instruction.opcode) != std::end(kExpanded);
-  });
 }
 
 // A fusion or the like that nobody but a kernel computes on a TPU.
@@ -195,7 +187,7 @@ class KernelsRun {
   // Whether later stages of the kernel legally compute other bits than the first.
   bool rounds_otherwise(const llo::KernelDump& kernel) {
     const Result<const llo::Program*> first = program_of(kernel, options_.stages[0]);
-    return first && has_expanded(**first);
+    return first && !llo::may_change_bits(**first).empty();
   }
 
   static std::vector<Shape> operand_shapes(const Computation& computation, const Instruction& instruction) {

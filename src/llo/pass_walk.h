@@ -35,8 +35,10 @@ struct PassWalk {
   std::optional<Divergence> divergence;  // between the two: the first instruction that does something else
 };
 
-// Passes that may change bits, with why; empty: none of that name may.
-[[nodiscard]] std::string_view may_change_bits(std::string_view pass);
+// Why `pass` may change the bits of what `first`, the first stage of the kernel, computes; empty: it may not.
+[[nodiscard]] std::string_view may_change_bits(std::string_view pass, const Program& first);
+// Why some pass may; empty: none may.
+[[nodiscard]] std::string_view may_change_bits(const Program& first);
 
 // Dumps that are no stage of the kernel: schedules as they would be if registers were free, for the compiler's own
 // statistics.
