@@ -7,13 +7,13 @@ namespace sapper::llo {
 namespace {
 
 constexpr std::array<Generation, 7> kGenerations = {{
-    {"v2", 128, 1024, 1024, PushOrder::UpwardsReversed, 1, false, 3},
-    {"v3", 128, 1024, 1024, PushOrder::UpwardsReversed, 1, false, 3},
-    {"v4", 128, 512, 512, PushOrder::Upwards, 1, false, 4},
-    {"v5e", 128, 32, 512, PushOrder::Upwards, 4, false, 4},
-    {"v5p", 128, 32, 32, PushOrder::Upwards, 4, false, 4},
-    {"v6e", 256, 32, 32, PushOrder::Upwards, 4, false, 4},
-    {"tpu7x", 256, 32, 32, PushOrder::Downwards, 6, true, 4},
+    {"v2", 128, 1024, 1024, PushOrder::UpwardsReversed, 1, false, 3, 1},
+    {"v3", 128, 1024, 1024, PushOrder::UpwardsReversed, 1, false, 3, 1},
+    {"v4", 128, 512, 512, PushOrder::Upwards, 1, false, 4, 1},
+    {"v5e", 128, 32, 512, PushOrder::Upwards, 4, false, 4, 1},
+    {"v5p", 128, 32, 32, PushOrder::Upwards, 4, false, 4, 2},
+    {"v6e", 256, 32, 32, PushOrder::Upwards, 4, false, 4, 1},
+    {"tpu7x", 256, 32, 32, PushOrder::Downwards, 6, true, 4, 1},
 }};
 
 }  // namespace

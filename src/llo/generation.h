@@ -26,6 +26,7 @@ struct Generation {
   // Where nothing is left to do in the delay slots of a branch forward, one empty bundle stands for all that remain.
   bool merges_empty_slots = false;
   uint32_t pattern_bits = 4;  // that a row pattern of loads and stores has for each sublane
+  uint32_t cores = 1;         // of a chip, which run a program together
 };
 
 // v2, v3, v4, v5e, v5p, v6e, tpu7x; BadInput for another name.

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <numeric>
 
 #include "base/assert.h"
@@ -47,22 +48,30 @@ void flatten(const Literal& value, std::vector<const Literal*>& leaves) {
 class KernelRunner {
  public:
   KernelRunner(const Program& program, const Program* declarations, const MachineOptions& options)
-      : program_(program), declarations_(declarations), machine_(options) {}
+      : program_(program), declarations_(declarations) {
+    for (uint32_t core = 0; core < options.generation.cores; ++core) {
+      cores_.push_back(std::make_unique<Machine>(options));
+      if (core > 0) cores_.front()->join(*cores_.back());
+    }
+  }
 
   Result<KernelRun> run(std::span<const Literal> operands, std::span<const Shape> operand_shapes, const Shape& result) {
-    SAPPER_TRY(const Code code, decode(program_, machine_.options().generation));
-    SAPPER_CHECKED(machine_.load(code, declarations_));
+    SAPPER_TRY(const Code code, decode(program_, cores_.front()->options().generation));
+    for (const auto& core : cores_) SAPPER_CHECKED(core->load(code, declarations_));
     collect_leaves(operands, operand_shapes, result);
     SAPPER_CHECKED(read_declarations());
     SAPPER_CHECKED(place_leaves());
     SAPPER_CHECKED(place_operand_table());
     place_core_and_chip();
-    SAPPER_CHECKED(machine_.run());
+    SAPPER_CHECKED(run_cores());
     KernelRun run;
-    run.findings = machine_.findings();
-    check_end(run.findings);
-    run.steps = machine_.steps_run();
-    run.vector_steps = machine_.vector_steps_run();
+    for (const auto& core : cores_) {
+      std::vector<Finding> findings = core->findings();
+      check_end(*core, findings);
+      for (Finding& finding : findings) add_finding(run.findings, std::move(finding));
+      run.steps += core->steps_run();
+      run.vector_steps += core->vector_steps_run();
+    }
     SAPPER_TRY(run.output, read_output(result, run.findings));
     return run;
   }
@@ -168,7 +177,7 @@ class KernelRunner {
       if (leaf.declared && !leaf.space) {
         SAPPER_TRY(const uint32_t bits, scalar_bits(leaf));
         leaf.address = bits;
-        machine_.bind_operand(static_cast<int>(i), bits);
+        bind(i, bits);
         continue;
       }
       if (!leaf.space) leaf.space = Space::Hbm;
@@ -176,16 +185,32 @@ class KernelRunner {
       constexpr uint64_t limit = uint64_t{1} << 34;
       if (bytes > limit) return fail(ErrorKind::Resource, "{} takes {} bytes", leaf.shape.to_text(), bytes);
       const auto [place, fresh] = places.try_emplace({buffer_[i], *leaf.space});
-      if (fresh) {
-        const char* kind = i < first_result_ ? "operand" : "result";
-        const size_t number = i < first_result_ ? i : i - first_result_;
-        place->second = machine_.memory(*leaf.space).allocate(bytes, fmt::format("{} {}", kind, number));
-      }
+      if (fresh) place->second = allocate(i, bytes);
       leaf.address = place->second;
-      machine_.bind_operand(static_cast<int>(i), place->second);
+      bind(i, place->second);
       if (leaf.value != nullptr) SAPPER_CHECKED(write_value(leaf, bytes));
     }
     return {};
+  }
+
+  // In the memory of every core, at the same address in each; HBM is one for all.
+  uint32_t allocate(size_t index, uint64_t bytes) {
+    const bool is_operand = index < first_result_;
+    const std::string name =
+        fmt::format("{} {}", is_operand ? "operand" : "result", is_operand ? index : index - first_result_);
+    const Space space = *leaves_[index].space;
+    std::optional<uint32_t> address;
+    for (const auto& core : cores_) {
+      if (address && space == Space::Hbm) break;
+      const uint32_t place = core->memory(space).allocate(bytes, name);
+      SAPPER_ASSERT(!address || *address == place);
+      address = place;
+    }
+    return *address;
+  }
+
+  void bind(size_t index, uint32_t value) {
+    for (const auto& core : cores_) core->bind_operand(static_cast<int>(index), value);
   }
 
   // A scalar without memory space: its bits, zero-extended.
@@ -200,58 +225,95 @@ class KernelRunner {
   }
 
   [[nodiscard]] uint64_t first_word(const Leaf& leaf) const {
-    return uint64_t{*leaf.address} * machine_.memory(*leaf.space).unit_words();
+    return uint64_t{*leaf.address} * cores_.front()->memory(*leaf.space).unit_words();
   }
 
   Status write_value(const Leaf& leaf, uint64_t bytes) {
     const uint64_t words = (bytes + 3) / 4;
-    std::vector<uint32_t> written(words);
-    Memory& memory = machine_.memory(*leaf.space);
     const uint64_t word = first_word(leaf);
-    const std::span<std::byte> place(reinterpret_cast<std::byte*>(memory.words(word)), words * 4);
-    SAPPER_CHECKED(write_tiled(*leaf.value, leaf.shape, place, std::as_writable_bytes(std::span(written))));
-    for (uint32_t& bits : written) bits = ~bits;
-    memory.write_undefined(word, words, written.data());
+    for (const auto& core : cores_) {
+      std::vector<uint32_t> written(words);
+      Memory& memory = core->memory(*leaf.space);
+      const std::span<std::byte> place(reinterpret_cast<std::byte*>(memory.words(word)), words * 4);
+      SAPPER_CHECKED(write_tiled(*leaf.value, leaf.shape, place, std::as_writable_bytes(std::span(written))));
+      for (uint32_t& bits : written) bits = ~bits;
+      memory.write_undefined(word, words, written.data());
+      if (*leaf.space == Space::Hbm) break;
+    }
     return {};
   }
 
   // An operand with index -1 is a table in SMEM of what all others are bound to.
   Status place_operand_table() {
     if (!has_operand_table_) return {};
-    Memory& memory = machine_.memory(Space::Smem);
-    const uint32_t table = memory.allocate(leaves_.size() * sizeof(uint32_t), "table of operands");
-    for (size_t i = 0; i < leaves_.size(); ++i) *memory.words(table + i) = leaves_[i].address.value_or(0);
-    memory.write_undefined(table, leaves_.size(), nullptr);
-    machine_.bind_operand(-1, table);
+    for (const auto& core : cores_) {
+      Memory& memory = core->memory(Space::Smem);
+      const uint32_t table = memory.allocate(leaves_.size() * sizeof(uint32_t), "table of operands");
+      for (size_t i = 0; i < leaves_.size(); ++i) *memory.words(table + i) = leaves_[i].address.value_or(0);
+      memory.write_undefined(table, leaves_.size(), nullptr);
+      core->bind_operand(-1, table);
+    }
     return {};
   }
 
-  // Programs read the number of their core and chip, 0, from SMEM, and say so in a comment.
+  // Programs read the number of their core and of their chip, 0, from SMEM, and say so in a comment.
   void place_core_and_chip() {
     for (const Instruction& instruction : program_.instructions) {
       if (instruction.opcode != "sld" || instruction.operands.empty()) continue;
-      if (!instruction.comment.ends_with("core id") && !instruction.comment.ends_with("chip id")) continue;
+      const bool is_core = instruction.comment.ends_with("core id");
+      if (!is_core && !instruction.comment.ends_with("chip id")) continue;
       const auto* access = std::get_if<MemoryOperand>(&instruction.operands[0].value);
       const auto* name = access != nullptr ? std::get_if<AllocationName>(&access->base) : nullptr;
-      const Machine::Place* place = name != nullptr ? machine_.place_of(*name) : nullptr;
-      if (place == nullptr || place->space != Space::Smem) continue;
-      Memory& memory = machine_.memory(Space::Smem);
-      *memory.words(place->address) = 0;
-      memory.write_undefined(place->address, 1, nullptr);
+      for (uint32_t number = 0; name != nullptr && number < cores_.size(); ++number) {
+        const Machine::Place* place = cores_[number]->place_of(*name);
+        if (place == nullptr || place->space != Space::Smem) continue;
+        Memory& memory = cores_[number]->memory(Space::Smem);
+        *memory.words(place->address) = is_core ? number : 0;
+        memory.write_undefined(place->address, 1, nullptr);
+      }
     }
   }
 
+  // Each core runs until it waits for the other, in turn, until all are at their end.
+  Status run_cores() {
+    for (bool first = true;; first = false) {
+      bool progress = false;
+      bool waiting = false;
+      for (const auto& core : cores_) {
+        if (!first && !core->is_waiting()) continue;
+        const uint64_t steps = core->steps_run();
+        SAPPER_CHECKED(core->run());
+        progress = progress || core->steps_run() > steps;
+        waiting = waiting || core->is_waiting();
+      }
+      if (!waiting || !progress) return {};
+    }
+  }
+
+  // Two cores mostly do the same.
+  static void add_finding(std::vector<Finding>& findings, Finding finding) {
+    const auto same = [&](const Finding& other) {
+      return other.kind == finding.kind && other.instruction == finding.instruction;
+    };
+    const bool located = finding.instruction != UINT32_MAX;
+    if (!located || std::ranges::none_of(findings, same)) findings.push_back(std::move(finding));
+  }
+
   // What must be over at the end of a kernel.
-  void check_end(std::vector<Finding>& findings) {
+  static void check_end(const Machine& core, std::vector<Finding>& findings) {
     const auto ends_run = [](const Finding& finding) {
       return finding.kind == FindingKind::OutOfBounds || finding.kind == FindingKind::Deadlock ||
              finding.kind == FindingKind::Halt || finding.kind == FindingKind::EmptyQueue;
     };
     if (std::ranges::any_of(findings, ends_run)) return;  // it never came to its end
-    for (const Machine::Flight& flight : machine_.flights()) {
+    if (core.is_waiting()) {
+      findings.push_back({FindingKind::Deadlock, "waits for a register that the other core never sends"});
+      return;
+    }
+    for (const Machine::Flight& flight : core.flights()) {
       findings.push_back({FindingKind::UnbalancedSync, "this DMA is never waited for", flight.instruction});
     }
-    for (const auto& [flag, value] : machine_.sync_flags()) {
+    for (const auto& [flag, value] : core.sync_flags()) {
       if (value == 0) continue;
       findings.push_back({FindingKind::UnbalancedSync, fmt::format("sync flag {:#x} ends at {}, not 0", flag, value)});
     }
@@ -273,7 +335,7 @@ class KernelRunner {
     }
     if (!shape.is_array()) return Literal(shape);
     const Leaf& leaf = leaves_[next++];
-    const Memory& memory = machine_.memory(*leaf.space);
+    const Memory& memory = cores_.front()->memory(*leaf.space);
     const uint64_t word = first_word(leaf);
     SAPPER_TRY(const uint64_t bytes, tiled_bytes(shape));
     SAPPER_CHECKED(find_undefined(leaf, next - 1 - first_result_, (bytes + 3) / 4, findings));
@@ -282,7 +344,7 @@ class KernelRunner {
 
   // Undefined bits are read like a value: elements that are not zero have some.
   Status find_undefined(const Leaf& leaf, size_t result, uint64_t words, std::vector<Finding>& findings) const {
-    const Memory& memory = machine_.memory(*leaf.space);
+    const Memory& memory = cores_.front()->memory(*leaf.space);
     const uint64_t word = first_word(leaf);
     std::vector<uint32_t> bits(words);
     memory.read_undefined(word, words, bits.data());
@@ -313,7 +375,7 @@ class KernelRunner {
 
   const Program& program_;
   const Program* declarations_;
-  Machine machine_;
+  std::vector<std::unique_ptr<Machine>> cores_;  // their private memories are laid out alike
   std::vector<Leaf> leaves_;
   size_t first_result_ = 0;
   std::vector<size_t> buffer_;  // of each leaf: leaves with the same number share one

@@ -49,17 +49,19 @@ const char* to_string(FindingKind kind) {
 }
 
 Machine::Machine(MachineOptions options) : options_(std::move(options)) {
-  memories_.emplace_back(Space::Hbm, options_.generation.hbm_unit_bytes / 4);
-  memories_.emplace_back(Space::Vmem, kRowWords);
-  memories_.emplace_back(Space::Smem, 1);
-  memories_.emplace_back(Space::Sflag, 1);
-  memories_.emplace_back(Space::Cmem, kRowWords);
-  memories_.emplace_back(Space::Host, 1);
-  memories_.emplace_back(Space::SparseCore, 1);
+  memories_.push_back(std::make_shared<Memory>(Space::Hbm, options_.generation.hbm_unit_bytes / 4));
+  memories_.push_back(std::make_shared<Memory>(Space::Vmem, kRowWords));
+  memories_.push_back(std::make_shared<Memory>(Space::Smem, 1));
+  memories_.push_back(std::make_shared<Memory>(Space::Sflag, 1));
+  memories_.push_back(std::make_shared<Memory>(Space::Cmem, kRowWords));
+  memories_.push_back(std::make_shared<Memory>(Space::Host, 1));
+  memories_.push_back(std::make_shared<Memory>(Space::SparseCore, 1));
 }
 
 Status Machine::load(const Code& code, const Program* declarations) {
   code_ = &code;
+  next_ = 0;
+  stopped_ = false;
   scalars_.assign(code.scalar_slots, 0);
   scalars_undefined_.assign(code.scalar_slots, ~uint32_t{0});
   predicates_.assign(code.predicate_slots, 0);
@@ -136,6 +138,12 @@ const Machine::Place* Machine::place_of(const AllocationName& name) const {
   return place == places_.end() ? nullptr : &place->second;
 }
 
+void Machine::join(Machine& other) {
+  other_core_ = &other;
+  other.other_core_ = this;
+  other.memories_[static_cast<size_t>(Space::Hbm)] = memories_[static_cast<size_t>(Space::Hbm)];
+}
+
 std::optional<uint32_t> Machine::bound_operand(int index) const {
   const auto place = bound_operands_.find(index);
   return place == bound_operands_.end() ? std::nullopt : std::optional<uint32_t>(place->second);
@@ -151,9 +159,8 @@ const Instruction& Machine::instruction(const Step& step) const {
 Status Machine::run() {
   const FlushSubnormals subnormals(options_.flush_subnormals);
   const double deadline = options_.time_limit_seconds > 0 ? seconds_now() + options_.time_limit_seconds : 0;
-  uint64_t next_look = kStepsBetweenLooksAtTheClock;
-  next_ = 0;
-  stopped_ = false;
+  uint64_t next_look = steps_run_ + kStepsBetweenLooksAtTheClock;
+  waiting_ = false;
   for (;;) {
     const Step& at = code_->steps[next_];
     if (at.kind == StepKind::Halt || stopped_) break;
@@ -165,10 +172,15 @@ Status Machine::run() {
       if ((predicates_[at.guard] != 0) == at.guard_negated) continue;
     }
     written_.clear();
-    vector_steps_run_ += at.on_vectors ? 1 : 0;
     step(at);
     if (options_.observer) options_.observer(at, *this);
     if (error_) return tl::unexpected<Error>(*error_);
+    if (waiting_) {
+      --next_;
+      --steps_run_;
+      return {};
+    }
+    vector_steps_run_ += at.on_vectors ? 1 : 0;
     if (steps_run_ < next_look) continue;
     next_look += kStepsBetweenLooksAtTheClock;
     if (options_.step_limit != 0 && steps_run_ > options_.step_limit)

@@ -57,7 +57,16 @@ struct MachineOptions {
 };
 
 // The queues between the units that finish later and the instructions that take their results.
-enum class QueueKind : uint8_t { Permute, CrossLaneReduce, Transpose, Transcendental, MatrixResult, Scalar, CmemLoad };
+enum class QueueKind : uint8_t {
+  Permute,
+  CrossLaneReduce,
+  Transpose,
+  Transcendental,
+  MatrixResult,
+  Scalar,
+  CmemLoad,
+  OtherCore
+};
 
 // A value on its way through a queue.
 struct Queued {
@@ -83,9 +92,16 @@ class Machine {
   void bind_operand(int index, uint32_t value) { bound_operands_[index] = value; }
   [[nodiscard]] std::optional<uint32_t> bound_operand(int index) const;
 
-  // Runs from the first step to the end. Errors: Resource (limits), Unsupported (an opcode's case that is not
-  // modelled); a finding that makes it pointless to go on (out of bounds, deadlock) ends the run without an error.
+  // Makes this and `other` the two cores of one chip: they share HBM, and send each other registers. Before load.
+  void join(Machine& other);
+  [[nodiscard]] Machine* other_core() { return other_core_; }
+
+  // Runs from the first step to the end, or to where it waits for the other core; then from there on. Errors: Resource
+  // (limits), Unsupported (an opcode's case that is not modelled); a finding that makes it pointless to go on (out of
+  // bounds, deadlock) ends the run without an error.
   [[nodiscard]] Status run();
+
+  [[nodiscard]] bool is_waiting() const { return waiting_; }
 
   [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
   [[nodiscard]] uint64_t steps_run() const { return steps_run_; }
@@ -121,8 +137,8 @@ class Machine {
   // Of an allocation that the code names; null: it does not.
   [[nodiscard]] const Place* place_of(const AllocationName& name) const;
 
-  [[nodiscard]] Memory& memory(Space space) { return memories_[static_cast<size_t>(space)]; }
-  [[nodiscard]] const Memory& memory(Space space) const { return memories_[static_cast<size_t>(space)]; }
+  [[nodiscard]] Memory& memory(Space space) { return *memories_[static_cast<size_t>(space)]; }
+  [[nodiscard]] const Memory& memory(Space space) const { return *memories_[static_cast<size_t>(space)]; }
   [[nodiscard]] std::deque<Queued>& queue(QueueKind kind, uint32_t unit) { return queues_[{kind, unit}]; }
   template <class State>
   [[nodiscard]] State& unit(uint32_t number);
@@ -138,6 +154,8 @@ class Machine {
   // Ends the run after this step: nothing sensible can follow.
   void stop() { stopped_ = true; }
   void fail_with(Error error);
+  // The step that calls this has done nothing; it runs again when the other core has run.
+  void wait_for_other_core() { waiting_ = true; }
 
   // --- memory traffic, checked. False: out of bounds, which was reported and ends the run. What a DMA in flight is at
   // is reported, but the access goes on.
@@ -188,7 +206,9 @@ class Machine {
   std::vector<uint8_t> predicates_, predicates_undefined_;
   std::vector<Vreg> vectors_, vectors_undefined_;
   std::vector<uint8_t> vectors_clean_;
-  std::vector<Memory> memories_;
+  std::vector<std::shared_ptr<Memory>> memories_;
+  Machine* other_core_ = nullptr;
+  bool waiting_ = false;
   std::map<std::pair<QueueKind, uint32_t>, std::deque<Queued>> queues_;
   std::map<std::pair<const void*, uint32_t>, std::unique_ptr<UnitState>> units_;
   std::map<uint32_t, int64_t> sync_flags_;

@@ -203,8 +203,25 @@ void pop_to_scalars(Machine& machine, const Step& step) {
   queue.pop_front();
 }
 
-void other_core(Machine& machine, const Step&) {
-  machine.fail_with({ErrorKind::Unsupported, "a kernel that two cores run together; one core is modelled"});
+// --- the other core's registers
+bool has_other_core(Machine& machine) {
+  if (machine.other_core() != nullptr) return true;
+  machine.fail_with({ErrorKind::Unsupported, "a kernel that two cores run together, on a chip with one"});
+  return false;
+}
+
+void push_to_other_core(Machine& machine, const Step& step) {
+  if (!has_other_core(machine)) return;
+  machine.other_core()->queue(QueueKind::OtherCore, 0).push_back(queued_operand(machine, step.operand[0]));
+}
+
+void pop_from_other_core(Machine& machine, const Step& step) {
+  if (!has_other_core(machine)) return;
+  auto& queue = machine.queue(QueueKind::OtherCore, 0);
+  if (queue.empty()) return machine.wait_for_other_core();
+  machine.write_vector(step.result) = queue.front().value;
+  if (queue.front().undefined) machine.set_vector_undefined(step.result, *queue.front().undefined);
+  queue.pop_front();
 }
 
 constexpr OpcodeInfo kRows[] = {
@@ -248,10 +265,9 @@ constexpr OpcodeInfo kRows[] = {
 
     {"vpush", "t = v", Unit::Vector, Action{push_to_scalars}, "Sends the word of sublane 0, lane 0 to spop."},
     {"spop", "s = t?", Unit::Scalar, Action{pop_to_scalars}, "The next word that vpush sent."},
-    {"vpush.ccrf.(asym)", "t = v", Unit::Vector, Action{other_core},
-     "Sends a register to the other core (not modelled)."},
-    {"vpop.ccrf.(asym)", "v = t?", Unit::Vector, Action{other_core},
-     "Takes a register that the other core sent (not modelled)."},
+    {"vpush.ccrf.(asym)", "t = v", Unit::Vector, Action{push_to_other_core}, "Sends a register to the other core."},
+    {"vpop.ccrf.(asym)", "v = t?", Unit::Vector, Action{pop_from_other_core},
+     "The next register that the other core sent; waits for it."},
 };
 
 }  // namespace

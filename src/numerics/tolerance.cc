@@ -174,8 +174,9 @@ double formula_error(Opcode opcode) {
     case Opcode::Sqrt:    // x * rsqrt(x)
     case Opcode::Rsqrt:
     case Opcode::Cbrt: return 0x1p-21;
-    case Opcode::ExponentialMinusOne: return 0x1p-15;  // x + x^2 / 2 where |x| < 0.0125, 2^(x log2 e) - 1 from there on
-    case Opcode::LogPlusOne: return 0x1p-12;           // (1 - x / 2) x where |x| < 0.00045, log(1 + x) from there on
+    case Opcode::ExponentialMinusOne:
+      return 0x1p-14;                         // x + x^2 / 2 where |x| < 0.0125 (v5p: 0.017), 2^(x log2 e) - 1 above
+    case Opcode::LogPlusOne: return 0x1p-12;  // (1 - x / 2) x where |x| < 0.00045, log(1 + x) from there on
     default: return 0;
   }
 }
