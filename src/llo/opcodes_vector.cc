@@ -31,8 +31,8 @@ constexpr Action shifting(Shift shift) {
 }
 
 // NaN where one is; of two that compare equal the second. The bits chosen are not changed.
-constexpr auto larger = [](float a, float b) { return (a > b) | (a != a) ? a : b; };
-constexpr auto smaller = [](float a, float b) { return (a < b) | (a != a) ? a : b; };
+constexpr auto larger = [](float a, float b) { return ((a > b) | (a != a)) ? a : b; };
+constexpr auto smaller = [](float a, float b) { return ((a < b) | (a != a)) ? a : b; };
 
 constexpr auto clamp_from_zero = [](float x, float c) { return smaller(larger(x, 0.0F), c); };
 
