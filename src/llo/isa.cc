@@ -96,7 +96,7 @@ using Table = std::unordered_map<std::string_view, std::vector<Pattern>>;  // by
 constexpr auto kSubjects = {scalar_opcodes,         control_opcodes, memory_opcodes,     dma_opcodes,
                             sync_opcodes,           vector_opcodes,  compare_opcodes,    mask_opcodes,
                             convert_opcodes,        pack_opcodes,    cross_lane_opcodes, transpose_opcodes,
-                            transcendental_opcodes, matrix_opcodes};
+                            transcendental_opcodes, matrix_opcodes,  pseudo_opcodes};
 
 const Table& table() {
   static const Table table = [] {

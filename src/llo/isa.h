@@ -85,6 +85,7 @@ struct OpcodeInfo {
 [[nodiscard]] std::span<const OpcodeInfo> transpose_opcodes();
 [[nodiscard]] std::span<const OpcodeInfo> transcendental_opcodes();
 [[nodiscard]] std::span<const OpcodeInfo> matrix_opcodes();
+[[nodiscard]] std::span<const OpcodeInfo> pseudo_opcodes();
 
 struct OpcodeMatch {
   const OpcodeInfo* info = nullptr;

@@ -12,6 +12,8 @@
 #include "llo/packing-inl.h"
 // clang-format on
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "llo/bfloat16.h"
@@ -31,11 +33,13 @@ void pack(const Machine&, const Step&, const Vreg* const* operands, Vreg& result
   pack_compact<width>(*operands[0], *operands[1], result);
 }
 
-void pack_rounded(Machine& machine, const Step& step) {
+// Packs two registers of f32, each number made narrow by `narrow`.
+template <class Narrow>
+void pack_narrowed(Machine& machine, const Step& step, Narrow narrow) {
   static const Vreg all_defined{};
   const Vreg* undefined[] = {machine.vector_undefined(step.operand[0]), machine.vector_undefined(step.operand[1])};
   Vreg result;
-  pack_compact<32>(machine.vector(step.operand[0]), machine.vector(step.operand[1]), result, rounded_bfloat16);
+  pack_compact<32>(machine.vector(step.operand[0]), machine.vector(step.operand[1]), result, narrow);
   if (undefined[0] == nullptr && undefined[1] == nullptr) {
     machine.write_vector(step.result) = result;
     return;
@@ -46,6 +50,22 @@ void pack_rounded(Machine& machine, const Step& step) {
   pack_compact<32>(*undefined[0], *undefined[1], undefined_result, whole_lanes);
   machine.write_vector(step.result) = result;
   machine.set_vector_undefined(step.result, undefined_result);
+}
+
+void pack_bfloat16(Machine& machine, const Step& step) { pack_narrowed(machine, step, rounded_bfloat16); }
+
+// The third operand describes the format. Its encoding is not known, only these two of its values.
+void pack_described(Machine& machine, const Step& step) {
+  constexpr uint32_t e4m3 = 0xf15c;
+  constexpr uint32_t e5m2 = 0xe195;
+  const uint32_t description = machine.decisive(step, step.operand[2], "the format of a conversion");
+  if (description == e4m3) {
+    pack_narrowed(machine, step, [](uint32_t bits) { return FloatE4M3::encode<Overflow::Special>(bits); });
+  } else if (description == e5m2) {
+    pack_narrowed(machine, step, [](uint32_t bits) { return FloatE5M2::encode<Overflow::Special>(bits); });
+  } else {
+    machine.fail_with({ErrorKind::Unsupported, fmt::format("vpack.c.f32.eXmY of format {:#x}", description)});
+  }
 }
 
 // Which of the `parts` pieces an unpack takes: its first choice; u and h both name the upper half.
@@ -100,6 +120,27 @@ void unpack_in_place(const Machine&, const Step&, const Vreg* const* operands, V
   }
 }
 
+// The same, then converts each.
+template <class Convert>
+void act_unpack_in_place_converted(Machine& machine, const Step& step) {
+  Vreg result;
+  const Vreg* operand = &machine.vector(step.operand[0]);
+  unpack_in_place<8, false>(machine, step, &operand, result);
+  for (uint32_t& word : result.word) word = Convert{}(word);
+  const Vreg* undefined = machine.vector_undefined(step.operand[0]);
+  Vreg bits;
+  if (undefined != nullptr) {
+    unpack_in_place<8, false>(machine, step, &undefined, bits);
+    for (uint32_t& word : bits.word) word = whole_lanes(word);
+  }
+  machine.write_vector(step.result) = result;
+  if (undefined != nullptr) machine.set_vector_undefined(step.result, bits);
+}
+template <class Convert>
+constexpr Action unpack_in_place_converted(Convert) {
+  return {act_unpack_in_place_converted<Convert>};
+}
+
 // The low parts of words, packed into the first sublanes.
 template <int width>
 void pack_in_place(const Machine&, const Step&, const Vreg* const* operands, Vreg& result) {
@@ -122,9 +163,14 @@ std::span<const OpcodeInfo> pack_rows() {
        "The low bytes of packed 16-bit lanes: rows 16-31 from the first operand, 0-15 from the second."},
       {"vpack.c.b8.b4", "v = v v", Unit::Vector, Movement{pack<8>},
        "The low nibbles of packed bytes: rows 32-63 from the first operand, 0-31 from the second."},
-      {"vpack.c.(f32).bf16", "v = v v", Unit::Vector, Action{pack_rounded},
+      {"vpack.c.(f32).bf16", "v = v v", Unit::Vector, Action{pack_bfloat16},
        "f32 rounded to bf16 (nearest even, subnormals and the upper halves of NaN as they are: v4 packs bytes this "
        "way), packed: rows 8-15 from the first operand, 0-7 from the second."},
+      {"vpack.c.f32.eXmY", "v = v v s", Unit::Vector, Action{pack_described},
+       "f32 rounded to an 8-bit float in the low half of 16-bit lanes, packed as by vpack.c.f32.bf16. The third "
+       "operand "
+       "describes the format: 0xf15c is f8e4m3fn, 0xe195 f8e5m2 (from tpu7x's use); beyond the range as HLO's convert "
+       "(assumed)."},
       {"vpack.i.f32.bf16", "v = v v", Unit::Vector,
        precise([](float high, float low) { return uint32_t{to_bfloat16(high)} << 16 | to_bfloat16(low); },
                [](float, uint32_t high, float, uint32_t low) {
@@ -167,6 +213,12 @@ std::span<const OpcodeInfo> pack_rows() {
        "In sublane s byte s mod 4 of each word, signed; lowered later."},
       {"vunpack.pseudo.u8|pred", "v = v", Unit::Pseudo, Movement{unpack_in_place<8, false>},
        "In sublane s byte s mod 4 of each word, unsigned; lowered later."},
+      {"vunpack.pseudo.f8e4m3fn", "v = v", Unit::Pseudo,
+       unpack_in_place_converted([](uint32_t bits) { return FloatE4M3::decode(bits); }),
+       "In sublane s byte s mod 4 of each word, an f8e4m3fn, as f32; lowered later."},
+      {"vunpack.pseudo.f8e5m2", "v = v", Unit::Pseudo,
+       unpack_in_place_converted([](uint32_t bits) { return FloatE5M2::decode(bits); }),
+       "In sublane s byte s mod 4 of each word, an f8e5m2, as f32; lowered later."},
       {"vunpack.pseudo.s16", "v = v", Unit::Pseudo, Movement{unpack_in_place<16, true>},
        "In sublane s half s mod 2 of each word, signed; lowered later."},
       {"vunpack.pseudo.u16", "v = v", Unit::Pseudo, Movement{unpack_in_place<16, false>},

@@ -9,7 +9,8 @@ namespace sapper::llo {
 
 namespace {
 
-enum Position : uint16_t { Start, Cont, End };  // the choice in the opcodes' names
+// The second and third choice in the opcodes' names: start.end is both.
+enum Position : uint16_t { Start, Cont, End };
 
 // One matrix on its way through a unit, with its undefined bits; the second of a binary transpose beside it.
 struct Transpose : UnitState {
@@ -73,7 +74,9 @@ bool full(const Transpose& matrix, int bits) {
   return matrix.first.size() * static_cast<size_t>(kVregWords * 32 / bits / kLanes) > kLanes;
 }
 
-void step_transpose(Machine& machine, const Step& step, uint32_t unit, uint16_t position, int bits, bool binary) {
+void step_transpose(Machine& machine, const Step& step, int bits, bool binary) {
+  const uint32_t unit = step.choice[0];
+  const uint16_t position = step.choice[1];
   auto& matrix = machine.unit<Transpose>(unit);
   if (position == Start) {
     matrix.first.clear();
@@ -85,34 +88,28 @@ void step_transpose(Machine& machine, const Step& step, uint32_t unit, uint16_t 
     machine.fail_with({ErrorKind::Unsupported, "a transpose of more than 128 rows"});
     return;
   }
-  if (position != End) return;
+  if (position != End && step.choice[2] == 0) return;
   const uint32_t width = machine.decisive(step, step.operand[binary ? 2 : 1], "the width of a transpose");
   push_transposed(machine, step, unit, matrix, bits, width);
 }
 
-void transpose_words(Machine& machine, const Step& step) {
-  step_transpose(machine, step, step.choice[0], step.choice[1], 32, /*binary=*/false);
-}
-void transpose_pairs(Machine& machine, const Step& step) {
-  step_transpose(machine, step, step.choice[0], step.choice[1], 16, /*binary=*/true);
-}
-void transpose_halves(Machine& machine, const Step& step) {
-  step_transpose(machine, step, step.choice[0], step.choice[1], 16, /*binary=*/false);
-}
+void transpose_words(Machine& machine, const Step& step) { step_transpose(machine, step, 32, /*binary=*/false); }
+void transpose_pairs(Machine& machine, const Step& step) { step_transpose(machine, step, 16, /*binary=*/true); }
+void transpose_halves(Machine& machine, const Step& step) { step_transpose(machine, step, 16, /*binary=*/false); }
 
 void pop_transposed(Machine& machine, const Step& step) {
   pop_result(machine, step, QueueKind::Transpose, step.choice[0]);
 }
 
 constexpr OpcodeInfo kRows[] = {
-    {"vxpose.xlu#.b32.start|cont|end", "t = v s", Unit::CrossLane, Action{transpose_words},
+    {"vxpose.xlu#.b32.start|cont|end.(end)", "t = v s", Unit::CrossLane, Action{transpose_words},
      "Registers from start to end are n * 8 rows of 128 words. At the end their transpose, width / 8 registers, goes "
      "to "
      "the unit's transpose queue: row r, lane c of it is row c, lane r of the input; lanes from 8n on are undefined."},
-    {"vxpose.binary.xlu#.c.b16.start|cont|end", "t = v v s", Unit::CrossLane, Action{transpose_pairs},
+    {"vxpose.binary.xlu#.c.b16.start|cont|end.(end)", "t = v v s", Unit::CrossLane, Action{transpose_pairs},
      "Two transposes of packed 16-bit lanes (compact, 16 rows a register) at once, width / 16 registers each; the "
      "registers of the second operand's and the first operand's alternate in the queue."},
-    {"vxpose.xlu#.c.b16.start|cont|end", "t = v s", Unit::CrossLane, Action{transpose_halves},
+    {"vxpose.xlu#.c.b16.start|cont|end.(end)", "t = v s", Unit::CrossLane, Action{transpose_halves},
      "A transpose of packed 16-bit lanes (compact, 16 rows a register), width / 16 registers (assumed)."},
     {"vpop.trf.xlu#", "v = t?", Unit::CrossLane, Action{pop_transposed}, "The next register of the unit's transposes."},
 };

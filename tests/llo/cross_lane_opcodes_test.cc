@@ -195,9 +195,10 @@ void expect_transpose(int n, int width) {
   }
   for (int k = 0; k < n; ++k)
     body += fmt::format("  %{} = vxpose.xlu1.b32.{} [{}/{}] /*vx=*/%v{}, /*width=*/{}\n", 100 + k,
-                        n == 1 || k == n - 1 ? "end"
-                        : k == 0             ? "start"
-                                             : "cont",
+                        n == 1       ? "start.end"
+                        : k == n - 1 ? "end"
+                        : k == 0     ? "start"
+                                     : "cont",
                         k + 1, n, k, width);
   for (int k = 0; k < width / 8; ++k)
     body +=
@@ -217,6 +218,7 @@ TEST(TransposeOpcodes, Words) {
   expect_transpose(8, 128);
   expect_transpose(13, 40);
   expect_transpose(2, 64);
+  expect_transpose(1, 16);
 }
 
 TEST(TransposeOpcodes, PairsOfPackedHalves) {
