@@ -157,9 +157,9 @@ constexpr auto bfloat16_of_integer = [](uint16_t lane) {
 
 std::span<const OpcodeInfo> pack_rows() {
   static const OpcodeInfo rows[] = {
-      {"vpack.c.b32.b16", "v = v v", Unit::Vector, Movement{pack<32>},
+      {"vpack.c.(b32).b16", "v = v v", Unit::Vector, Movement{pack<32>},
        "The low halves of words, packed: rows 8-15 from the first operand, 0-7 from the second."},
-      {"vpack.c.b16.b8", "v = v v", Unit::Vector, Movement{pack<16>},
+      {"vpack.c.(b16).b8", "v = v v", Unit::Vector, Movement{pack<16>},
        "The low bytes of packed 16-bit lanes: rows 16-31 from the first operand, 0-15 from the second."},
       {"vpack.c.b8.b4", "v = v v", Unit::Vector, Movement{pack<8>},
        "The low nibbles of packed bytes: rows 32-63 from the first operand, 0-31 from the second."},

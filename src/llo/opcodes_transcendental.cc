@@ -129,6 +129,9 @@ std::span<const OpcodeInfo> transcendental_rows() {
        "2^x of f32, as older releases spell it." SAPPER_FINE},
       {"vrcp.pop", "v = v", Unit::Transcendental, Action{push_and_pop<decltype(reciprocal_f32), kRough, uint32_t>},
        "vrcp.f32.pop as older releases spell it." SAPPER_ROUGH},
+      {"vrsqrt.pop", "v = v", Unit::Transcendental,
+       Action{push_and_pop<decltype(reciprocal_root_f32), kRough, uint32_t>},
+       "vrsqrt.f32.pop as older releases spell it." SAPPER_ROUGH},
       {"vpop.erf|eup", "v = t?", Unit::Transcendental, Action{pop}, "The next result of the queue."},
   };
 #undef SAPPER_BOTH
