@@ -307,7 +307,7 @@ class KernelRunner {
     };
     if (std::ranges::any_of(findings, ends_run)) return;  // it never came to its end
     if (core.is_waiting()) {
-      findings.push_back({FindingKind::Deadlock, "waits for a register that the other core never sends"});
+      findings.push_back({FindingKind::Deadlock, "waits for what the other core never does", core.next_instruction()});
       return;
     }
     for (const Machine::Flight& flight : core.flights()) {

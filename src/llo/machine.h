@@ -102,6 +102,8 @@ class Machine {
   [[nodiscard]] Status run();
 
   [[nodiscard]] bool is_waiting() const { return waiting_; }
+  // The instruction that runs next; UINT32_MAX: none does.
+  [[nodiscard]] InstructionIndex next_instruction() const { return code_->steps[next_].source; }
 
   [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
   [[nodiscard]] uint64_t steps_run() const { return steps_run_; }

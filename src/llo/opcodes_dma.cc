@@ -38,6 +38,7 @@ struct Transfer {
   uint64_t chunk_words = 0;  // moved in one piece
   uint64_t inner_count = 1;  // chunks between two steps of the outer stride
   uint32_t flag = 0;
+  uint32_t other_flag = 0;  // of the other core, where the same goes; 0: it does not
   uint64_t granules = 0;
 };
 
@@ -73,8 +74,9 @@ std::vector<Machine::Stretch> stretches(const End& end, const Transfer& transfer
   return result;
 }
 
-void run(Machine& machine, const Step& step, const Transfer& transfer) {
-  Memory& to = machine.memory(transfer.destination.space);
+// From the memories of `machine` to those of `receiver`, whose `flag` counts it.
+void move_to(Machine& receiver, uint32_t flag, Machine& machine, const Step& step, const Transfer& transfer) {
+  Memory& to = receiver.memory(transfer.destination.space);
   const Memory& from = machine.memory(transfer.source.space);
   for (uint64_t done = 0, chunk = 0; done < transfer.words; ++chunk) {
     const uint64_t count = std::min(transfer.chunk_words, transfer.words - done);
@@ -85,17 +87,27 @@ void run(Machine& machine, const Step& step, const Transfer& transfer) {
     const uint64_t from_word = place(transfer.source);
     const uint64_t to_word = place(transfer.destination);
     if (!machine.may_read(step, transfer.source.space, from_word, count)) return;
-    if (!machine.may_write(step, transfer.destination.space, to_word, count)) return;
+    if (!receiver.may_write(step, transfer.destination.space, to_word, count)) return;
     copy_words(to, to_word, from, from_word, count);
     done += count;
   }
-  machine.sync_flag(transfer.flag) += static_cast<int64_t>(transfer.granules);
+  receiver.sync_flag(flag) += static_cast<int64_t>(transfer.granules);
   if (transfer.words == 0) return;
-  machine.flights().push_back({.source = stretches(transfer.source, transfer),
-                               .destination = stretches(transfer.destination, transfer),
-                               .flag = transfer.flag,
-                               .granules = transfer.granules,
-                               .instruction = step.source});
+  Machine::Flight flight{.destination = stretches(transfer.destination, transfer),
+                         .flag = flag,
+                         .granules = transfer.granules,
+                         .instruction = step.source};
+  if (&receiver == &machine) flight.source = stretches(transfer.source, transfer);
+  receiver.flights().push_back(std::move(flight));
+}
+
+void run(Machine& machine, const Step& step, const Transfer& transfer) {
+  move_to(machine, transfer.flag, machine, step, transfer);
+  if (transfer.other_flag == 0) return;
+  if (machine.other_core() == nullptr) {
+    return machine.fail_with({ErrorKind::Unsupported, "a DMA to both cores, on a chip with one", {}});
+  }
+  move_to(*machine.other_core(), transfer.other_flag, machine, step, transfer);
 }
 
 // Operands that all forms begin with: source, size, destination, flag.
@@ -108,7 +120,9 @@ Transfer transfer_of(Machine& machine, const Step& step, Space from, Space to) {
   transfer.destination.space = to;
   transfer.destination.first =
       machine.decisive(step, step.operand[2], "where a DMA writes") * address_words(machine, to);
-  transfer.flag = machine.decisive(step, step.operand[3], "the sync flag of a DMA");
+  const uint32_t flags = machine.decisive(step, step.operand[3], "the sync flag of a DMA");
+  transfer.flag = flags & 0xffff;
+  transfer.other_flag = flags >> 16 & 0x1fff;
   transfer.words = transfer.granules * granule_words;
   transfer.chunk_words = std::max<uint64_t>(transfer.words, 1);
   return transfer;
@@ -262,7 +276,8 @@ constexpr OpcodeInfo kOpcodes[] = {
     {"dma.hbm_to_vmem|vmem_to_hbm|hbm_to_smem|smem_to_hbm|vmem_to_smem|smem_to_vmem|cmem_to_vmem|vmem_to_cmem|"
      "cmem_to_smem|hbm_to_cmem|cmem_to_hbm|hbm_to_hbm|vmem_to_vmem",
      "- = s s s s s? s? s?", Unit::Dma, Action{move},
-     "Moves b granules from a to c and adds b to the flag d. With strides e of the source and f of the destination, in "
+     "Moves b granules from a to c and adds b to the flag d; to the other core's memory too, where the high half of d "
+     "names a flag of it. With strides e of the source and f of the destination, in "
      "granules, chunk k, of g rows (granules where they are larger), is k strides away; else all is one chunk."},
     {"dma.general", "- = s s s s s s s s?", Unit::Dma, Action{move_general},
      "Moves b granules from a to c and adds b to the flag d. Six words at f in SMEM: outer stride of the source and of "

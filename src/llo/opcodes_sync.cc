@@ -32,6 +32,10 @@ bool wait(Machine& machine, const Step& step) {
   const uint32_t flag = machine.decisive(step, step.operand[0], "a sync flag");
   const auto granules = static_cast<int32_t>(machine.decisive(step, step.operand[1], "what is waited for"));
   const int64_t value = machine.sync_flag(flag);
+  if (value < granules && machine.other_core() != nullptr) {
+    machine.wait_for_other_core();
+    return false;
+  }
   if (value < granules) {
     machine.report(
         step, FindingKind::Deadlock,
