@@ -561,7 +561,7 @@ const std::unordered_map<Opcode, Uses>& uses_by_opcode() {
         {Opcode::AllToAll, {may(channel_id), may(replica_groups), may(constrain_layout), may(dimensions)}},
         {Opcode::AsyncDone, async},
         {Opcode::AsyncStart, {may(async_execution_thread), may(output_to_operand_aliasing), must(calls)}},
-        {Opcode::AsyncUpdate, async},
+        {Opcode::AsyncUpdate, {may(async_execution_thread), may(output_to_operand_aliasing), may(calls)}},
         {Opcode::BatchNormGrad, normalizing},
         {Opcode::BatchNormInference, normalizing},
         {Opcode::BatchNormTraining, normalizing},

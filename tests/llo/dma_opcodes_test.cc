@@ -73,7 +73,7 @@ struct Strided {
 };
 
 Strided any_strided(const Units& units) {
-  const auto chunks = *rc::gen::inRange<int64_t>(1, 6);
+  const auto chunks = *rc::gen::inRange<int64_t>(1, 5);  // all within the buffer
   const auto steps = *rc::gen::inRange<int64_t>(1, 5);
   const int64_t granules = steps * units.step_words / units.granule_words;
   return {chunks, steps, granules * *rc::gen::inRange<int64_t>(0, 3), granules * *rc::gen::inRange<int64_t>(1, 3)};
