@@ -298,7 +298,23 @@ class Decoder {
                                                 : letter == 'p' ? Bank::Predicate
                                                                 : Bank::Scalar;
     }
+    make_select(instruction, step);
     return step;
+  }
+
+  // smov (p, old), new: where p does not hold the result is old, which may be in another register than the result.
+  static void make_select(const Instruction& instruction, Step& step) {
+    if (step.guard == kNoSlot || step.operand_count != 2 || step.bank != Bank::Scalar ||
+        instruction.operands[0].name != "old")
+      return;
+    const Slot old = step.operand[0];
+    const Slot fresh = step.operand[1];
+    step.info = find_opcode("scalar_select").info;
+    step.operand = {step.guard, step.guard_negated ? old : fresh, step.guard_negated ? fresh : old};
+    step.operand_bank = {Bank::Predicate, Bank::Scalar, Bank::Scalar};
+    step.operand_count = 3;
+    step.guard = kNoSlot;
+    step.guard_negated = false;
   }
 
   // Whether a step is to be made of instruction `i`. On physical registers phis and aliases are where they were.

@@ -67,6 +67,30 @@ TEST_F(Cli, BadUsageIsTwo) {
   EXPECT_EQ(run("check " + folder + "/a.hlo --on cpu --tolerance abs=x").code, 2);
 }
 
+TEST_F(Cli, LloRunExecutesADumpByItself) {
+  const std::string head = R"($region0: #{k}
+  %s0 = inlined_call_operand.<no memory space> [shape: s32[], index: 0, kind: input, shape index: {}]
+  %s1 = inlined_call_operand.smem [shape: s32[2]{0}, index: 1, kind: output, shape index: {}]
+  %2 = sst [smem:[%s1]] 40
+)";
+  const std::string good = write("good.txt", head + "  %3 = sst [smem:[%s1 + $0x1]] 2\n");
+  const Outcome ran = run("llo run " + good);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("out0 = s32[2] {40, 2}"), std::string::npos) << ran.out;
+  const Outcome written = run("llo run " + good + " --out " + folder + "/out.npz");
+  EXPECT_EQ(written.code, 0) << written.err;
+  EXPECT_TRUE(std::filesystem::exists(folder + "/out.npz"));
+  const Outcome undefined = run("llo run " + write("undefined.txt", head) + " --json");
+  EXPECT_EQ(undefined.code, 1);
+  const auto json = nlohmann::json::parse(undefined.out);
+  EXPECT_EQ(json["findings"][0]["kind"], "undefined-output");
+  EXPECT_EQ(json["steps"], 3);
+  const Outcome unknown = run("llo run " + write("unknown.txt", head + "  %3 = frobnicate\n"));
+  EXPECT_EQ(unknown.code, 3);
+  EXPECT_NE(unknown.err.find("unknown.txt:5"), std::string::npos) << unknown.err;
+  EXPECT_EQ(run("llo run " + folder + "/missing.txt").code, 2);
+}
+
 TEST_F(Cli, BadModulesAreTwoAndNameThePlace) {
   const Outcome garbage = run("show " + write("garbage.hlo", "\x01\x02 this is no module"));
   EXPECT_EQ(garbage.code, 2);
