@@ -17,7 +17,7 @@ void name(const llo::Program& program, llo::InstructionIndex index, Guilty& guil
 }
 
 llo::KernelCall call_of(const KernelReport& wrong, const llo::MachineOptions& machine) {
-  return {nullptr, wrong.wrong_call->operands, wrong.wrong_call->operand_shapes, wrong.wrong_call->result, machine};
+  return {nullptr, wrong.call->operands, wrong.call->operand_shapes, wrong.call->result, machine};
 }
 
 // The store that wrote the worst element of the first wrong output.
@@ -55,7 +55,7 @@ Guilty guilty_emitter(const llo::ModuleDump& dump, const KernelReport& wrong, co
   Guilty guilty{.level = "llo", .pass = "original", .kernel = wrong.kernel};
   const llo::KernelDump* const kernel = dump.kernel_of(wrong.instruction);
   const llo::StageText* const stage = kernel == nullptr ? nullptr : kernel->stage(guilty.pass);
-  if (stage != nullptr && wrong.wrong_call)
+  if (stage != nullptr && wrong.call)
     if (const auto program = llo::parse_program(stage->text, kernel->kernel, stage->pass))
       name_store(*program, wrong, call_of(wrong, machine), guilty);
   if (guilty.line == 0) name_finding(wrong, guilty);
@@ -66,7 +66,7 @@ KernelPasses walk_kernel_passes(const llo::ModuleDump& dump, const KernelReport&
                                 const llo::MachineOptions& machine) {
   KernelPasses result;
   const llo::KernelDump* const kernel = dump.kernel_of(wrong.instruction);
-  if (kernel == nullptr || !wrong.wrong_call) {
+  if (kernel == nullptr || !wrong.call) {
     result.note = fmt::format("kernel {} was not dumped again", wrong.kernel);
     return result;
   }

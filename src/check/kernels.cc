@@ -165,8 +165,8 @@ class KernelsRun {
              fmt::format("{} line {}: {}: {}", finding.stage, finding.line, to_string(finding.kind), finding.message));
     }
     if (!prepared) worsen(report, Verdict::Undetermined, prepared.error().describe());
-    if (report.verdict == Verdict::Mismatch && !report.wrong_call) {
-      report.wrong_call = {operands, operand_shapes(computation, instruction), instruction.shape};
+    if ((report.verdict == Verdict::Mismatch || options_.keep_calls) && !report.call) {
+      report.call = {operands, operand_shapes(computation, instruction), instruction.shape};
     }
     if (value) {
       from_llo_.insert(instruction.name);

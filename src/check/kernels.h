@@ -33,13 +33,13 @@ struct KernelReport {
   std::vector<KernelFinding> findings;  // of the first run that had any
   // Whether the first stage already is not what the HLO says; else it is a later one that is not as the first.
   bool emitted_wrong = false;
-  // What the first run that was wrong was run on, to look closer.
+  // What the first run was run on that was wrong, to look closer; with KernelOptions::keep_calls, the first one.
   struct Call {
     std::vector<hlo::Literal> operands;
     std::vector<hlo::Shape> operand_shapes;
     hlo::Shape result;
   };
-  std::optional<Call> wrong_call;
+  std::optional<Call> call;
   int64_t runs = 0;
   uint64_t steps = 0;  // of all runs and stages
   uint64_t vector_steps = 0;
@@ -63,6 +63,7 @@ struct KernelOptions {
   llo::MachineOptions machine;
   std::vector<std::string> stages = {"original",
                                      "final_bundles"};  // the first gives the value; the others must equal it
+  bool keep_calls = false;
   eval::Options evaluation;
   std::optional<numerics::Tolerance> tolerance;
   Policy policy;

@@ -213,10 +213,10 @@ class KernelRunner {
     for (const auto& core : cores_) core->bind_operand(static_cast<int>(index), value);
   }
 
-  // A scalar without memory space: its bits, zero-extended.
+  // A scalar (or an array of one element) without memory space: its bits, zero-extended.
   [[nodiscard]] Result<uint32_t> scalar_bits(const Leaf& leaf) const {
     const auto bytes = leaf.value->bytes();
-    if (!leaf.shape.is_scalar() || bytes.size() > sizeof(uint32_t)) {
+    if (leaf.shape.element_count() != 1 || bytes.size() > sizeof(uint32_t)) {
       return fail(ErrorKind::Unsupported, "{}: {} is passed by value", program_.file, leaf.shape.to_text());
     }
     uint32_t bits = 0;
