@@ -85,6 +85,12 @@ void widen_bfloat16(const Machine&, const Step& step, const Vreg* const* operand
   for (uint32_t& word : result.word) word <<= 16;
 }
 
+template <int first_bit>
+void extend_half(const Machine&, const Step&, const Vreg* const* operands, Vreg& result) {
+  for (int i = 0; i < kVregWords; ++i)
+    result.word[i] = static_cast<uint32_t>(static_cast<int32_t>(operands[0]->word[i] << (16 - first_bit)) >> 16);
+}
+
 // Unpacks lanes of `width` bits, then converts each.
 template <int width, int to, bool sign, class Convert>
 void act_unpack_converted(Machine& machine, const Step& step) {
@@ -171,6 +177,10 @@ std::span<const OpcodeInfo> pack_rows() {
        "operand "
        "describes the format: 0xf15c is f8e4m3fn, 0xe195 f8e5m2 (from tpu7x's use); beyond the range as HLO's convert "
        "(assumed)."},
+      {"vpack.i.b32.b16", "v = v v", Unit::Vector,
+       precise([](uint32_t high, uint32_t low) { return high << 16 | (low & 0xffff); },
+               [](uint32_t, uint32_t high, uint32_t, uint32_t low) { return high << 16 | (low & 0xffff); }),
+       "The low halves of two registers' words: the first operand's above, the second's below."},
       {"vpack.i.f32.bf16", "v = v v", Unit::Vector,
        precise([](float high, float low) { return uint32_t{to_bfloat16(high)} << 16 | to_bfloat16(low); },
                [](float, uint32_t high, float, uint32_t low) {
@@ -182,7 +192,7 @@ std::span<const OpcodeInfo> pack_rows() {
        "Packed 16-bit integers as words, signed: rows 0-7 (l) or 8-15 (u, h)."},
       {"vunpack.c.l|u|h.u16.u32|s32.(u16)", "v = v", Unit::Vector, Movement{unpack<16, 32, false>},
        "Packed 16-bit integers as words, unsigned: rows 0-7 (l) or 8-15 (u, h)."},
-      {"vunpack.c.0|1|2|3.s8.s32.(s8)", "v = v", Unit::Vector, Movement{unpack<8, 32, true>},
+      {"vunpack.c.0|1|2|3.s8.s32.(s8|s4)", "v = v", Unit::Vector, Movement{unpack<8, 32, true>},
        "Packed bytes as words, signed: rows 8k to 8k+7."},
       {"vunpack.c.0|1|2|3.u8.u32|s32.(u8)", "v = v", Unit::Vector, Movement{unpack<8, 32, false>},
        "Packed bytes as words, unsigned: rows 8k to 8k+7."},
@@ -202,6 +212,9 @@ std::span<const OpcodeInfo> pack_rows() {
       {"vunpack.c.0|1|2|3.e4m3.f32", "v = v", Unit::Vector,
        unpack_converted<8, 32, false>([](uint32_t bits) { return FloatE4M3::decode(bits); }),
        "Packed f8e4m3fn as f32: rows 8k to 8k+7."},
+      {"vunpack.c.l|u|h.hf16.f32", "v = v", Unit::Vector,
+       unpack_converted<16, 32, false>([](uint32_t bits) { return Float16::decode(bits); }),
+       "Packed f16 as f32: rows 0-7 (l) or 8-15 (u, h)."},
       {"vunpack.c.0|1|2|3.e5m2.f32", "v = v", Unit::Vector,
        unpack_converted<8, 32, false>([](uint32_t bits) { return FloatE5M2::decode(bits); }),
        "Packed f8e5m2 as f32: rows 8k to 8k+7."},
@@ -223,6 +236,10 @@ std::span<const OpcodeInfo> pack_rows() {
        "In sublane s half s mod 2 of each word, signed; lowered later."},
       {"vunpack.pseudo.u16", "v = v", Unit::Pseudo, Movement{unpack_in_place<16, false>},
        "In sublane s half s mod 2 of each word, unsigned; lowered later."},
+      {"vunpack.i.l.s16.s32.(s16)", "v = v", Unit::Vector, Movement{extend_half<0>},
+       "The lower halves of words, signed."},
+      {"vunpack.i.u|h.s16.s32.(s16)", "v = v", Unit::Vector, Movement{extend_half<16>},
+       "The upper halves of words, signed."},
       {"vunpack.i.l.bf16.(f32)", "v = v", Unit::Vector,
        precise([](uint32_t x) { return x << 16; }, [](uint32_t, uint32_t undefined) { return undefined << 16; }),
        "The bf16 in the lower halves of words as f32."},

@@ -1,0 +1,192 @@
+// Below HLO: kernels run from the LLO that libtpu dumps of them, against the HLO and against each other.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "check/check.h"
+#include "check/kernel_passes.h"
+#include "check/kernels.h"
+#include "hlo/fingerprint.h"
+#include "hlo/proto.h"
+#include "inputs/sampler.h"
+#include "llo/pass_walk.h"
+#include "llo/text.h"
+#include "target/target.h"
+#include "tests/llo/mutants.h"
+
+namespace sapper::check {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string shared = std::string(SAPPER_SOURCE_DIR) + "/../shared";
+
+target::CompilerPool& pool() {
+  static auto* const workers = new target::CompilerPool({.workers = 2, .worker_program = SAPPER_BINARY});
+  return *workers;
+}
+
+#define SKIP_WITHOUT(target_name)                                                        \
+  if (!std::filesystem::exists(shared)) GTEST_SKIP() << "no corpus beside the checkout"; \
+  if (!target::plugin_present(*target::parse_target(target_name))) GTEST_SKIP() << "no plugin for " << (target_name)
+
+Report check_at(Level level, const std::string& path, const std::string& on, bool strict = false) {
+  CheckOptions options;
+  options.target = *target::parse_target(on);
+  options.level = level;
+  options.strict = strict;
+  const std::string inputs = path.substr(0, path.rfind('.')) + ".npz";
+  if (std::filesystem::exists(inputs)) options.inputs = inputs;
+  return check_file(pool(), path, options);
+}
+
+class Llo : public testing::TestWithParam<const char*> {};
+
+// Elementwise, masked tails, reductions over lanes and sublanes, transposes, matrices, packed types, loops, DMA.
+TEST_P(Llo, KernelsOfTheCorpusAgree) {
+  const std::string on = std::string("tpu:") + GetParam();
+  SKIP_WITHOUT(on);
+  for (const char* name : {"softmax", "small", "mm_bf", "tr3", "cvti8", "u_digamma", "rev", "sort0", "conv", "bool"}) {
+    const Report report = check_at(Level::All, shared + "/corpus/ops/" + name + ".pb", on);
+    EXPECT_TRUE(report.verdict == Verdict::Agree || report.verdict == Verdict::Policy)
+        << name << " on " << on << ": " << report.reason;
+    ASSERT_TRUE(report.kernels) << name;
+    EXPECT_EQ(report.kernels->from_llo, report.kernels->kernels) << name << " on " << on;
+  }
+}
+
+// f32 minus its own round trip through f16: the emitters cancel it, which excess precision allows.
+TEST_P(Llo, ElidedRoundTripIsPolicyAndStrictlyAMismatch) {
+  const std::string on = std::string("tpu:") + GetParam();
+  SKIP_WITHOUT(on);
+  const std::string path = shared + "/cases/qat_residual.hlo";
+  EXPECT_EQ(check_at(Level::Hlo, path, on).verdict, Verdict::Agree);
+  const Report report = check_at(Level::Llo, path, on);
+  EXPECT_EQ(report.verdict, Verdict::Policy) << report.reason;
+  ASSERT_EQ(report.kernels->reports.size(), 1);
+  EXPECT_EQ(report.kernels->reports[0].outputs[0].difference.max_relative, 1);
+  const Report strict = check_at(Level::Llo, path, on, /*strict=*/true);
+  EXPECT_EQ(strict.verdict, Verdict::Mismatch);
+  ASSERT_TRUE(strict.guilty);
+  EXPECT_EQ(strict.guilty->pass, "original");
+  EXPECT_THAT(strict.guilty->instruction, HasSubstr("vst"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Generations, Llo, testing::Values("v2", "v3", "v4", "v5e", "v5p", "v6e", "tpu7x"),
+                         [](const auto& test) { return std::string(test.param); });
+
+// A real defect of released compilers: a negative s8 start index is used as if it were unsigned.
+TEST(LloDefect, ZeroExtendedIndexIsFoundInTheEmitter) {
+  SKIP_WITHOUT("tpu:v5e@0.0.50");
+  for (const char* name : {"m_dus_s8", "dus_int8_300"}) {
+    const std::string path = shared + "/corpus/ops2/" + name + ".pb";
+    EXPECT_EQ(check_at(Level::Hlo, path, "tpu:v5e@0.0.50").verdict, Verdict::Agree) << name;
+    const Report wrong = check_at(Level::All, path, "tpu:v5e@0.0.50");
+    EXPECT_EQ(wrong.verdict, Verdict::Mismatch) << name;
+    ASSERT_TRUE(wrong.guilty) << name;
+    EXPECT_EQ(wrong.guilty->level, "llo");
+    EXPECT_EQ(wrong.guilty->pass, "original");
+    EXPECT_THAT(wrong.guilty->kernel, HasSubstr("slice")) << name;
+    EXPECT_THAT(wrong.guilty->instruction, HasSubstr("vst")) << name;
+    EXPECT_EQ(check_at(Level::All, path, "tpu:v5e@0.0.52").verdict, Verdict::Agree) << name;
+  }
+}
+
+TEST(LloLevel, IsForTpuTargets) {
+  SKIP_WITHOUT("cpu");
+  const Report report = check_at(Level::Llo, shared + "/cases/qat_residual.hlo", "cpu");
+  ASSERT_TRUE(report.error);
+  EXPECT_EQ(report.error->kind, ErrorKind::BadInput);
+}
+
+// The kernels of a module with what they were run on.
+struct Kernels {
+  llo::ModuleDump dump;
+  KernelsReport report;
+};
+
+Result<Kernels> kernels_of(const std::string& name, const std::string& passes) {
+  SAPPER_TRY(const hlo::Module module, hlo::read_module(shared + "/corpus/ops/" + name + ".pb"));
+  target::CompileRequest request;
+  request.module = hlo::to_compilable_proto(module);
+  request.dump_llo = passes;
+  SAPPER_TRY(const target::CompileResult compiled, pool().compile(*target::parse_target("tpu:v5e"), request));
+  SAPPER_TRY(const hlo::Module optimized, hlo::parse_proto(compiled.optimized));
+  SAPPER_TRY(const auto arguments, inputs::sample(module, hlo::fingerprint(module), 0));
+  Kernels kernels{llo::read_dump(compiled.llo), {}};
+  KernelOptions options;
+  options.keep_calls = true;
+  kernels.report = run_kernels(optimized, kernels.dump, arguments, options);
+  return kernels;
+}
+
+// No pass of a right compiler changes a bit of any kernel.
+TEST(LloPasses, KeepEveryBit) {
+  SKIP_WITHOUT("tpu:v5e");
+  int passes = 0;
+  for (const char* name : {"softmax", "mm_bf", "sort0", "rev"}) {
+    const auto kernels = kernels_of(name, ".*");
+    ASSERT_TRUE(kernels) << kernels.error().describe();
+    for (const KernelReport& kernel : kernels->report.reports) {
+      const llo::KernelDump* const dump = kernels->dump.kernel_of(kernel.instruction);
+      const auto walk = llo::walk_passes(
+          *dump, {nullptr, kernel.call->operands, kernel.call->operand_shapes, kernel.call->result, {}});
+      ASSERT_TRUE(walk) << walk.error().describe();
+      if (walk->guilty) ADD_FAILURE() << name << " " << kernel.kernel << " " << walk->passes[*walk->guilty].pass;
+      for (const llo::PassOutcome& pass : walk->passes) passes += pass.result == llo::PassOutcome::Result::Same ? 1 : 0;
+    }
+  }
+  EXPECT_GT(passes, 300);
+}
+
+// Defects planted in the last stage are seen, and the changed instruction is named.
+TEST(LloMutants, AreFoundAndNamed) {
+  SKIP_WITHOUT("tpu:v5e");
+  int effective = 0;
+  int reported = 0;
+  int named = 0;
+  std::map<std::string, int> missed;
+  for (const char* name : {"softmax", "small", "cvti8", "sum0", "cmp", "roll", "trb", "u_sin"}) {
+    const auto kernels = kernels_of(name, kFirstAndLastStage);
+    ASSERT_TRUE(kernels) << kernels.error().describe();
+    for (const KernelReport& kernel : kernels->report.reports) {
+      const llo::KernelDump* const dump = kernels->dump.kernel_of(kernel.instruction);
+      const auto first = llo::parse_program(dump->stage("original")->text, kernel.kernel, "original");
+      const auto last = llo::parse_program(dump->stage("final_bundles")->text, kernel.kernel, "final_bundles");
+      ASSERT_TRUE(first && last);
+      llo::MachineOptions machine;
+      machine.step_limit = 10'000'000;
+      const llo::KernelCall call{&*first, kernel.call->operands, kernel.call->operand_shapes, kernel.call->result,
+                                 machine};
+      const auto run = [&](const llo::Program& program) {
+        return llo::run_kernel(program, &*first, call.operands, call.operand_shapes, call.result, machine);
+      };
+      const auto right = run(*last);
+      ASSERT_TRUE(right) << right.error().describe();
+      for (const llo::Mutant& mutant : llo::mutants_of(*last, 4)) {
+        const auto wrong = run(mutant.program);
+        if (!wrong) continue;  // not a program that the machine takes
+        const bool changed = !llo::same_bits(wrong->output, right->output);
+        if (!changed && wrong->findings.empty()) continue;  // no effect on these inputs
+        ++effective;
+        ++reported;
+        const auto divergence = llo::first_divergence(*first, mutant.program, call);
+        const bool by_value = divergence && *divergence && (*divergence)->later == mutant.instruction;
+        const bool by_finding = std::ranges::any_of(
+            wrong->findings, [&](const llo::Finding& finding) { return finding.instruction == mutant.instruction; });
+        if (by_value || by_finding) {
+          ++named;
+        } else {
+          ++missed[std::string(mutant.kind)];
+        }
+      }
+    }
+  }
+  EXPECT_GT(effective, 100);
+  for (const auto& [kind, count] : missed) std::cout << kind << ": " << count << " of the wrong instruction\n";
+  std::cout << named << " of " << effective << " named\n";
+  EXPECT_GE(named, effective * 9 / 10);
+}
+
+}  // namespace
+}  // namespace sapper::check
