@@ -71,7 +71,7 @@ class Decoder {
   Result<Code> run() {
     SAPPER_CHECKED(check_regions());
     SAPPER_CHECKED(find_rows());
-    SAPPER_TRY(loops_, find_loops(program_));
+    SAPPER_TRY(loops_, find_loops(program_, generation_.delay_slots));
     resolve_aliases();
     assign_slots();
     SAPPER_CHECKED(program_.form == Form::Ssa ? emit_lines() : emit_bundles());
@@ -387,8 +387,6 @@ class Decoder {
 
   Status emit_bundles() {
     collect_phis();
-    const bool values = program_.form == Form::ValueBundles;
-    const bool delayed = program_.form == Form::FinalBundles;
     // Branches under way: after bundle `at`, go there if `latch` says so.
     struct Pending {
       size_t at;
@@ -400,37 +398,37 @@ class Decoder {
       const Bundle& bundle = program_.bundles[b];
       place_label(bundle.first);
       std::vector<Step> steps;
-      std::vector<Step> branches;
       for (InstructionIndex i = bundle.first; i < bundle.first + bundle.count; ++i) {
         if (!is_emitted(i)) {
           SAPPER_CHECKED(check_same_register(i));
           continue;
         }
         SAPPER_TRY(Step step, step_of(i));
-        if (rows_[i]->is_branch && values) {
-          branches.push_back(step);
-          continue;
-        }
         if (rows_[i]->is_branch) {
           step.kind = StepKind::Latch;
           step.bank = Bank::Predicate;
           step.result = slots_.temporary(Bank::Predicate);
-          pending.push_back({delayed ? last_delay_slot(b, program_.instructions[i]) : b, step.result, step});
+          pending.push_back({last_delay_slot(b, program_.instructions[i]), step.result, step});
         }
         steps.push_back(step);
       }
       order_bundle(steps, code_.accesses, slots_);
       code_.steps.insert(code_.steps.end(), steps.begin(), steps.end());
-      for (const Step& branch : branches) SAPPER_CHECKED(emit_branch(branch.source, branch));
       for (const Pending& branch : pending)
-        if (branch.at == b) {
-          Step step{.kind = StepKind::BranchLatched, .operand_count = 1, .source = branch.branch.source};
-          step.operand[0] = branch.latch;
-          step.operand_bank[0] = Bank::Predicate;
-          code_.steps.push_back(step);
-        }
+        if (branch.at == b) emit_latched(branch.latch, branch.branch.source);
     }
     return {};
+  }
+
+  // The end of a branch's delay slots. Where it goes back to a loop's header, the phis get their next values first.
+  void emit_latched(Slot latch, InstructionIndex branch) {
+    const InstructionIndex to = target_of(program_.instructions[branch]);
+    const Step guard{.guard = latch};
+    if (const auto phis = phis_.find(to); to <= branch && phis != phis_.end()) emit_copies(phis->second, 1, &guard);
+    Step step{.kind = StepKind::BranchLatched, .operand_count = 1, .source = branch};
+    step.operand[0] = latch;
+    step.operand_bank[0] = Bank::Predicate;
+    code_.steps.push_back(step);
   }
 
   // On physical registers an alias or a phi must not move its value.

@@ -22,7 +22,7 @@ struct Generation {
   uint32_t granule_bytes = 32;    // what DMA sizes and strides and sync flags count in
   uint32_t hbm_unit_bytes = 512;  // one step of an HBM address
   PushOrder push_order = PushOrder::Upwards;
-  uint32_t delay_slots = 4;  // bundles after a branch that still run, in final_bundles
+  uint32_t delay_slots = 4;  // bundles after a branch that still run
   // Where nothing is left to do in the delay slots of a branch forward, one empty bundle stands for all that remain.
   bool merges_empty_slots = false;
   uint32_t pattern_bits = 4;  // that a row pattern of loads and stores has for each sublane

@@ -9,7 +9,7 @@ InstructionIndex LoopTable::region_start(uint32_t number) const {
   return start == starts.end() ? kEnd : start->second;
 }
 
-Result<LoopTable> find_loops(const Program& program) {
+Result<LoopTable> find_loops(const Program& program, uint32_t delay_slots) {
   LoopTable table;
   const auto count = static_cast<InstructionIndex>(program.instructions.size());
   for (const Region& region : program.regions)
@@ -23,8 +23,9 @@ Result<LoopTable> find_loops(const Program& program) {
     if (to == LoopTable::kEnd || to > i) continue;
     InstructionIndex last = i;
     if (!program.bundles.empty()) {
-      const Bundle& bundle = program.bundles[instruction.bundle];
-      last = bundle.first + bundle.count - 1;
+      const size_t end = std::min<size_t>(instruction.bundle + delay_slots, program.bundles.size() - 1);
+      const Bundle& bundle = program.bundles[end];
+      last = std::max(i, bundle.first + bundle.count - 1);  // an empty bundle ends where the one before it does
     }
     InstructionIndex& end = ends[to];
     end = std::max(end, last);

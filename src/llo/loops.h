@@ -12,7 +12,7 @@ namespace sapper::llo {
 
 struct Loop {
   InstructionIndex first = 0;  // where the branch back goes
-  InstructionIndex last = 0;   // the branch back, or the last instruction of its bundle
+  InstructionIndex last = 0;   // the branch back, or the last instruction of its delay slots
   int parent = -1;             // the loop around it, by position in LoopTable::loops
 };
 
@@ -33,7 +33,8 @@ struct LoopTable {
   [[nodiscard]] InstructionIndex region_start(uint32_t number) const;
 };
 
-// Errors: BadInput: loops that overlap without one being inside the other.
-[[nodiscard]] Result<LoopTable> find_loops(const Program& program);
+// In bundle forms a branch takes effect `delay_slots` bundles later, which belong to the loop. Errors: BadInput: loops
+// that overlap without one being inside the other.
+[[nodiscard]] Result<LoopTable> find_loops(const Program& program, uint32_t delay_slots);
 
 }  // namespace sapper::llo

@@ -28,9 +28,6 @@ bool has_opcode(const Program& program, std::string_view beginning) {
                              [&](const Instruction& instruction) { return instruction.opcode.starts_with(beginning); });
 }
 
-// The first pass with delay slots is dumped a line an instruction.
-constexpr std::string_view kWithoutBundles = "post-delay-converter";
-
 bool is_nan(const hlo::Literal& array, int64_t i) {
   const hlo::ElementType type = array.shape().element_type();
   if (hlo::is_complex(type)) {
@@ -78,20 +75,18 @@ Result<PassWalk> walk_passes(const KernelDump& dump, const KernelCall& call) {
   PassWalk walk;
   Program first;                       // declares the allocations
   Program last;                        // the last program that ran
+  bool scheduled = false;              // a pass with bundles was seen
   std::optional<hlo::Literal> output;  // of it
   for (const StageText& stage : dump.stages) {
     if (is_what_if(stage.pass)) continue;
     PassOutcome outcome{.index = stage.index, .pass = stage.pass};
-    if (stage.pass == kWithoutBundles) {
-      outcome.result = PassOutcome::Result::NotRun;
-      outcome.reason = "it has delay slots, but no bundles to count them in";
-      walk.passes.push_back(std::move(outcome));
-      continue;
-    }
     const auto run = [&]() -> Result<KernelRun> {
       SAPPER_TRY(Program program, parse_program(stage.text, dump.kernel + "-" + stage.pass, stage.pass));
       outcome.instructions = program.instructions.size();
       outcome.bundles = program.bundles.size();
+      if (scheduled && program.bundles.empty())
+        return fail(ErrorKind::Unsupported, "dumped by lines, which do not show what stands in the delay slots");
+      scheduled = scheduled || !program.bundles.empty();
       const Program* declarations = output ? &first : &program;
       SAPPER_TRY(KernelRun done,
                  run_kernel(program, declarations, call.operands, call.operand_shapes, call.result, call.options));

@@ -128,8 +128,8 @@ struct Bundle {
 enum class Form : uint8_t {
   Ssa,              // one instruction a line, values
   ValueBundles,     // bundles of values, before register allocation
-  PhysicalBundles,  // bundles on physical registers; branches take effect at once
-  FinalBundles,     // the same after the delay converter: delay slots after a branch
+  PhysicalBundles,  // bundles on physical registers
+  FinalBundles,     // the same, the last stage
 };
 
 struct Program {

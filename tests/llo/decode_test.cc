@@ -114,7 +114,7 @@ TEST(Decode, FourDelaySlots) {
    0x7   :  { %6 = sst [smem:[#allocation0_spill]] %s0_s0 } /* Start region 2 :: End region 2 */
 )";
   EXPECT_EQ(word(*run(text, "final_bundles"), 0), 3);
-  EXPECT_EQ(word(*run(text, "post-ra"), 0), 0);
+  EXPECT_EQ(word(*run(text, "packed-bundles-post-ra"), 0), 3);
 }
 
 TEST(Decode, GuardsDecide) {
