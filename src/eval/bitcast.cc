@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "eval/unwritten.h"
+
 namespace sapper::eval {
 namespace {
 
@@ -162,6 +164,14 @@ std::vector<Placed> physical_order(const hlo::Shape& shape) {
   return placed;
 }
 
+// How many tiles `shape` has along dimension `d`, the `i`th from the most minor one; dimensions that no tile covers are
+// their own tiles.
+int64_t tiles_along(const hlo::Shape& shape, size_t i, size_t d) {
+  const std::vector<int64_t>& tile = shape.layout()->tiles[0].dimensions;
+  const int64_t unit = i < tile.size() ? tile[tile.size() - 1 - i] : 1;
+  return (shape.dimension(d) + unit - 1) / unit;
+}
+
 // A smaller array in the place of a larger one, as the compiler writes it where only tile padding grows: the same
 // layout, and every element at the place where the operand has the element of the same index.
 std::optional<View> leading_part(const hlo::Shape& operand, const hlo::Shape& result) {
@@ -171,18 +181,23 @@ std::optional<View> leading_part(const hlo::Shape& operand, const hlo::Shape& re
   if (layout.minor_to_major != operand.layout()->minor_to_major || layout.tiles != operand.layout()->tiles ||
       layout.tiles.empty() || layout.minor_to_major.size() != rank)
     return std::nullopt;
-  const std::vector<int64_t>& tile = layout.tiles[0].dimensions;
   for (size_t i = 0; i < rank; ++i) {
     const auto d = static_cast<size_t>(layout.minor_to_major[i]);
-    const int64_t unit = i < tile.size() ? tile[tile.size() - 1 - i] : 1;
     const bool most_major = i + 1 == rank;  // nothing is behind it
-    const auto tiles = [&](const hlo::Shape& shape) { return (shape.dimension(d) + unit - 1) / unit; };
-    if (result.dimension(d) > operand.dimension(d) || (!most_major && tiles(result) != tiles(operand)))
-      return std::nullopt;
+    const bool same_tiles = tiles_along(result, i, d) == tiles_along(operand, i, d);
+    if (result.dimension(d) > operand.dimension(d) || (!most_major && !same_tiles)) return std::nullopt;
   }
   View view = View::of(operand.dimensions());
   for (size_t d = 0; d < rank; ++d) view.dims[d].size = result.dimension(d);
   return view;
+}
+
+// Does `result` name the operand's elements and, beyond them, padding of the same tiles?
+bool takes_in_padding(const hlo::Shape& operand, const hlo::Shape& result) {
+  if (!leading_part(result, operand)) return false;
+  const size_t major = result.rank() - 1;
+  const auto d = static_cast<size_t>(result.layout()->minor_to_major[major]);
+  return tiles_along(result, major, d) == tiles_along(operand, major, d);
 }
 
 }  // namespace
@@ -192,10 +207,15 @@ bool copy_in_physical_order(const hlo::Shape& operand, const hlo::Shape& result,
   const std::vector<Placed> targets = physical_order(result);
   const int64_t bytes = hlo::host_bytes(result.element_type());
   const bool by_offset = sources.size() != targets.size();
+  const bool grows = sources.size() < targets.size();
+  if (grows) fill_unwritten(result.element_type(), {to, static_cast<size_t>(result.host_byte_size())});
   size_t source = 0;
   for (const Placed& target : targets) {
     while (by_offset && source < sources.size() && sources[source].offset < target.offset) ++source;
-    if (source == sources.size() || (by_offset && sources[source].offset != target.offset)) return false;
+    if (source == sources.size() || (by_offset && sources[source].offset != target.offset)) {
+      if (grows) continue;
+      return false;
+    }
     std::memcpy(to + target.position * bytes, from + sources[source].position * bytes, static_cast<size_t>(bytes));
     ++source;
   }
@@ -207,7 +227,7 @@ std::optional<Bitcast> make_bitcast(const hlo::Shape& operand, const hlo::Shape&
   if (hlo::host_bytes(operand.element_type()) != hlo::host_bytes(result.element_type())) return std::nullopt;
   if (operand.element_count() != result.element_count()) {
     if (const auto part = leading_part(operand, result)) return Bitcast{{*part}, {}, {}};
-    if (result.element_count() > operand.element_count()) return std::nullopt;
+    if (result.element_count() > operand.element_count() && !takes_in_padding(operand, result)) return std::nullopt;
     return Bitcast{{}, operand, result};
   }
   if (operand.element_count() <= 1) return Bitcast{};

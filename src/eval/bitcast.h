@@ -3,7 +3,8 @@
 //
 // Element k of the operand in physical order becomes element k of the result in physical order; padding of tiles holds
 // no elements and is skipped. A result with fewer elements and the same tiles is the operand's leading part: what falls
-// away becomes padding.
+// away becomes padding. A result with more elements and the same tiles takes padding in: those elements are whatever
+// was in memory.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +30,8 @@ struct Bitcast {
 [[nodiscard]] std::optional<Bitcast> make_bitcast(const hlo::Shape& operand, const hlo::Shape& result);
 
 // Copies a row-major array of `operand` to one of `result`, element k in physical order to element k in physical order;
-// to a result of fewer elements, from the same places in physical memory. False when the operand has nothing but
-// padding at one of them.
+// to a result of fewer or more elements, from the same places in physical memory. Elements that the operand's padding
+// becomes get values that show: NaN, -1, true. False when a smaller result has an element in the operand's padding.
 [[nodiscard]] bool copy_in_physical_order(const hlo::Shape& operand, const hlo::Shape& result, const std::byte* from,
                                           std::byte* to);
 

@@ -38,6 +38,8 @@ constexpr KnownCall known_calls[] = {
     {"X64Combine", call_x64_combine},
     // The k first elements of each row in descending or ascending order, and their indices.
     {"TopK", call_top_k},
+    // TPU: the k largest elements of each row, integers that hold their indices.
+    {"TopKBatchMajorSmallK", call_top_k_values},
     // TPU: the lower Cholesky factor of a block.
     {"Cholesky", call_cholesky},
     // TPU: the inverses of triangular blocks.

@@ -16,6 +16,7 @@ Result<hlo::Literal> call_x64_split_low(const OpContext&, std::span<const hlo::L
 Result<hlo::Literal> call_x64_split_high(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> call_x64_combine(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> call_top_k(const OpContext&, std::span<const hlo::Literal>);
+Result<hlo::Literal> call_top_k_values(const OpContext&, std::span<const hlo::Literal>);
 
 // Factorizations that TPU programs call (custom_call_tpu.cc).
 Result<hlo::Literal> call_cholesky(const OpContext&, std::span<const hlo::Literal>);

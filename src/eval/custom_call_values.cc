@@ -8,6 +8,7 @@
 #include "eval/custom_call.h"
 #include "eval/dimensions.h"
 #include "eval/topk.h"
+#include "eval/unwritten.h"
 
 namespace sapper::eval {
 namespace {
@@ -70,11 +71,7 @@ Result<hlo::Literal> call_allocate_buffer(const OpContext& context, std::span<co
   const hlo::Shape& shape = context.instruction.shape;
   if (!shape.is_array()) return unsupported_custom_call(context, "it allocates something else than an array");
   hlo::Literal buffer = hlo::Literal::uninitialized(shape);
-  const hlo::ElementType type = shape.element_type();
-  const bool narrow = hlo::bit_width(type) < 8 && hlo::element_class(type) != hlo::ElementClass::Signed;
-  const int ones = type == hlo::ElementType::Pred ? 1 : narrow ? (1 << hlo::bit_width(type)) - 1 : 0xff;
-  const std::span<std::byte> bytes = buffer.mutable_bytes();
-  std::memset(bytes.data(), ones, bytes.size());
+  fill_unwritten(shape.element_type(), buffer.mutable_bytes());
   return buffer;
 }
 
@@ -171,6 +168,19 @@ Result<hlo::Literal> call_top_k(const OpContext& context, std::span<const hlo::L
   if (root.opcode != hlo::Opcode::Compare || (direction != "GT" && direction != "LT"))
     return unsupported_custom_call(context, "its comparison is not GT or LT");
   return top_k(operands[0], direction == "GT", instruction.shape);
+}
+
+// The largest elements of each row in descending order, alone: the compiler packs value and index into one integer
+// first.
+Result<hlo::Literal> call_top_k_values(const OpContext& context, std::span<const hlo::Literal> operands) {
+  const hlo::Shape& shape = context.instruction.shape;
+  if (operands.size() != 1 || !shape.is_array() || shape.rank() == 0 || operands[0].shape().rank() != shape.rank() ||
+      !hlo::is_integer(shape.element_type()) || operands[0].shape().element_type() != shape.element_type() ||
+      shape.dimensions().back() > operands[0].shape().dimensions().back() ||
+      !std::equal(shape.dimensions().begin(), shape.dimensions().end() - 1, operands[0].shape().dimensions().begin()))
+    return unknown_form(context, "one array of integers, giving k values of each row");
+  const hlo::Shape indices = hlo::Shape::array(hlo::ElementType::S32, shape.dimensions());
+  return top_k(operands[0], /*largest=*/true, hlo::Shape::tuple({shape, indices})).elements()[0];
 }
 
 }  // namespace sapper::eval

@@ -25,6 +25,8 @@ namespace {
 
 constexpr auto rounded_bfloat16 = [](uint32_t bits) { return uint32_t{to_bfloat16(std::bit_cast<float>(bits))}; };
 
+constexpr uint32_t low_bytes = 0x00ff00ff;  // of a word's 16-bit lanes
+
 // Lanes that are undefined in part, made undefined as a whole.
 constexpr auto whole_lanes = [](uint32_t bits) { return bits != 0 ? ~uint32_t{0} : 0; };
 
@@ -181,6 +183,12 @@ std::span<const OpcodeInfo> pack_rows() {
        precise([](uint32_t high, uint32_t low) { return high << 16 | (low & 0xffff); },
                [](uint32_t, uint32_t high, uint32_t, uint32_t low) { return high << 16 | (low & 0xffff); }),
        "The low halves of two registers' words: the first operand's above, the second's below."},
+      {"vpack.i.b16.b8", "v = v v", Unit::Vector,
+       precise(
+           [](uint32_t high, uint32_t low) { return (high & low_bytes) << 8 | (low & low_bytes); },
+           [](uint32_t, uint32_t high, uint32_t, uint32_t low) { return (high & low_bytes) << 8 | (low & low_bytes); }),
+       "The low bytes of two registers' 16-bit lanes: the first operand's above, the second's below (the order as of "
+       "vpack.i.b32.b16; kernels are seen to give it the same register twice)."},
       {"vpack.i.f32.bf16", "v = v v", Unit::Vector,
        precise([](float high, float low) { return uint32_t{to_bfloat16(high)} << 16 | to_bfloat16(low); },
                [](float, uint32_t high, float, uint32_t low) {

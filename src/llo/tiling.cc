@@ -1,6 +1,7 @@
 // Tiled layouts: a tile T(a,b) splits each of the most minor dimensions d into ceil(d / tile) tiles and the positions
 // within one, positions more minor than tiles; further tiles split the result again. Elements of fewer than 8 bits, or
-// of more than one per byte, are packed from the low bits up.
+// of more than one per byte, are packed from the low bits up. 64-bit integers are two arrays of words one after the
+// other, the low halves first (what the kernels of X64SplitLow, X64SplitHigh and X64Combine copy).
 #include "llo/tiling.h"
 
 #include <algorithm>
@@ -21,7 +22,8 @@ struct Tiling {
   std::vector<hlo::Tile> tiles;  // each as deep as applied
   std::vector<Index> extents;    // of the physical array before each tile, and after the last
   int64_t positions = 1;         // elements with padding
-  int bits = 0;                  // of an element
+  int bits = 0;                  // of an element, or of its half
+  bool halves = false;           // 64-bit elements
   std::vector<int64_t> logical_extents;
 
   [[nodiscard]] int64_t position(const Index& logical) const;
@@ -31,7 +33,7 @@ struct Tiling {
 Result<int> element_bits(const hlo::Shape& shape) {
   const ElementType type = shape.element_type();
   const int stored = 8 * hlo::host_bytes(type);
-  if (hlo::is_complex(type) || stored > 32) {
+  if (hlo::is_complex(type) || (stored > 32 && !hlo::is_integer(type))) {
     return fail(ErrorKind::Unsupported, "{}: no layout of {} in TPU memory is modelled", shape.to_text(),
                 hlo::to_string(type));
   }
@@ -48,6 +50,10 @@ Result<Tiling> tiling_of(const hlo::Shape& shape) {
   if (shape.is_dynamic()) return fail(ErrorKind::Unsupported, "{}: dynamic dimensions in memory", shape.to_text());
   Tiling tiling;
   SAPPER_TRY(tiling.bits, element_bits(shape));
+  if (tiling.bits == 64) {
+    tiling.halves = true;
+    tiling.bits = 32;
+  }
   tiling.logical_extents = shape.dimensions();
   const hlo::Layout* layout = shape.layout();
   const hlo::Layout plain = hlo::Layout::descending(shape.rank());
@@ -164,9 +170,12 @@ void for_each_position(const Tiling& tiling, int64_t elements, const Visit& visi
   }
 }
 
-uint64_t byte_size(const Tiling& tiling) {
+// Of all elements, or of their low halves.
+uint64_t plane_bytes(const Tiling& tiling) {
   return (static_cast<uint64_t>(tiling.positions) * static_cast<uint64_t>(tiling.bits) + 7) / 8;
 }
+
+uint64_t byte_size(const Tiling& tiling) { return plane_bytes(tiling) * (tiling.halves ? 2 : 1); }
 
 template <class T>
 void scatter(const Tiling& tiling, const hlo::Literal& value, std::span<std::byte> memory,
@@ -183,6 +192,30 @@ void gather(const Tiling& tiling, std::span<const std::byte> memory, hlo::Litera
   T* elements = value.mutable_data<T>().data();
   for_each_position(tiling, value.element_count(), [&](int64_t element, int64_t position) {
     std::memcpy(elements + element, memory.data() + position * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  });
+}
+
+constexpr size_t half_bytes = sizeof(uint32_t);
+
+void scatter_halves(const Tiling& tiling, const hlo::Literal& value, std::span<std::byte> memory,
+                    std::span<std::byte> written) {
+  const std::byte* elements = value.bytes().data();
+  for_each_position(tiling, value.element_count(), [&](int64_t element, int64_t position) {
+    for (size_t half = 0; half < 2; ++half) {
+      const size_t at = half * plane_bytes(tiling) + static_cast<size_t>(position) * half_bytes;
+      std::memcpy(memory.data() + at, elements + (2 * static_cast<size_t>(element) + half) * half_bytes, half_bytes);
+      if (!written.empty()) std::memset(written.data() + at, 0xff, half_bytes);
+    }
+  });
+}
+
+void gather_halves(const Tiling& tiling, std::span<const std::byte> memory, hlo::Literal& value) {
+  std::byte* elements = value.mutable_bytes().data();
+  for_each_position(tiling, value.element_count(), [&](int64_t element, int64_t position) {
+    for (size_t half = 0; half < 2; ++half) {
+      const size_t at = half * plane_bytes(tiling) + static_cast<size_t>(position) * half_bytes;
+      std::memcpy(elements + (2 * static_cast<size_t>(element) + half) * half_bytes, memory.data() + at, half_bytes);
+    }
   });
 }
 
@@ -223,7 +256,9 @@ Status write_tiled(const hlo::Literal& value, const hlo::Shape& shape, std::span
   SAPPER_TRY(const Tiling tiling, tiling_of(shape));
   SAPPER_ASSERT(value.shape().same_ignoring_layout(shape) && memory.size() >= byte_size(tiling));
   SAPPER_ASSERT(written.empty() || written.size() >= byte_size(tiling));
-  if (tiling.bits == 32) {
+  if (tiling.halves) {
+    scatter_halves(tiling, value, memory, written);
+  } else if (tiling.bits == 32) {
     scatter<uint32_t>(tiling, value, memory, written);
   } else if (tiling.bits == 16) {
     scatter<uint16_t>(tiling, value, memory, written);
@@ -239,7 +274,9 @@ Result<hlo::Literal> read_tiled(std::span<const std::byte> memory, const hlo::Sh
   SAPPER_TRY(const Tiling tiling, tiling_of(shape));
   SAPPER_ASSERT(memory.size() >= byte_size(tiling));
   hlo::Literal value = hlo::Literal::uninitialized(shape);
-  if (tiling.bits == 32) {
+  if (tiling.halves) {
+    gather_halves(tiling, memory, value);
+  } else if (tiling.bits == 32) {
     gather<uint32_t>(tiling, memory, value);
   } else if (tiling.bits == 16) {
     gather<uint16_t>(tiling, memory, value);
@@ -254,6 +291,7 @@ Result<hlo::Literal> read_tiled(std::span<const std::byte> memory, const hlo::Sh
 std::optional<int64_t> element_at(const hlo::Shape& shape, uint64_t byte, int bit) {
   const Result<Tiling> tiling = tiling_of(shape);
   if (!tiling || shape.element_count() == 0) return std::nullopt;
+  if (tiling->halves && byte >= plane_bytes(*tiling)) byte -= plane_bytes(*tiling);
   const std::optional<Index> index = tiling->logical(
       static_cast<int64_t>((8 * byte + static_cast<uint64_t>(bit)) / static_cast<uint64_t>(tiling->bits)));
   if (!index) return std::nullopt;

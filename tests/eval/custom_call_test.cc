@@ -134,6 +134,14 @@ TEST_F(ConcatBitcast, PartsMustCoverTheResult) {
             ErrorKind::Unsupported);
 }
 
+TEST(CustomCall, TopKOfPackedIntegersGivesTheValuesOnly) {
+  const Literal x = literal(ElementType::S32, {2, 4}, {3, -1, 7, 5, -4, -2, -3, -9});
+  EXPECT_EQ(call("TopKBatchMajorSmallK", shape(ElementType::S32, {2, 2}), {x}).value(),
+            literal(ElementType::S32, {2, 2}, {7, 5, -2, -3}));
+  EXPECT_EQ(error_kind(call("TopKBatchMajorSmallK", shape(ElementType::S32, {2, 5}), {x})), ErrorKind::Unsupported);
+  EXPECT_EQ(error_kind(call("TopKBatchMajorSmallK", shape(ElementType::F32, {2, 2}), {x})), ErrorKind::Unsupported);
+}
+
 TEST(CustomCall, X64HalvesOfIntegers) {
   Literal wide(shape(ElementType::S64, {2}));
   wide.set_integer(0, -2);

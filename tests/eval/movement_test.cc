@@ -103,6 +103,12 @@ const HloCase cases[] = {
     {"bitcast_to_fewer_elements",
      "a = s32[1,1,2,2]{3,1,2,0:T(2,2)} constant({{{{1, 2}, {3, 4}}}})\n ROOT r = s32[1,3]{1,0:T(2,2)} bitcast(a)",
      "s32[1,3] {{1, 2, 3}}", ""},
+    {"bitcast_takes_padding_in",
+     "a = s32[1,3]{1,0:T(2,2)} constant({{1, 2, 3}})\n ROOT r = s32[2,4]{1,0:T(2,2)} bitcast(a)",
+     "s32[2,4] {{1, 2, 3, -1}, {-1, -1, -1, -1}}", ""},
+    {"bitcast_takes_padding_in_column_major",
+     "a = pred[3,1]{0,1:T(2,2)} constant({{0}, {0}, {0}})\n ROOT r = pred[4,1]{0,1:T(2,2)} bitcast(a)",
+     "pred[4,1] {{0}, {0}, {0}, {1}}", ""},
     {"zero_elements",
      "a = f32[0,3] constant({})\n b = f32[0,3] add(a, a)\n t = f32[3,0] transpose(b), dimensions={1,0}\n z = f32[] "
      "constant(1)\n"

@@ -151,6 +151,15 @@ TEST(PackOpcodes, BytesPackedByWayOfBfloat16Survive) {
   }
 }
 
+TEST(PackOpcodes, AByteInterleavedTwiceFillsItsWord) {
+  // As `pad` spreads its padding value.
+  std::mt19937 random(2);
+  const Vreg bytes = any_vreg(random);
+  const Vreg halves = result_of("vpack.i.b32.b16", {bytes, bytes});
+  const Vreg filled = result_of("vpack.i.b16.b8", {halves, halves});
+  for (int i = 0; i < kVregWords; ++i) EXPECT_EQ(filled.word[i], (bytes.word[i] & 0xff) * 0x01010101U);
+}
+
 TEST(PackOpcodes, PseudoFormsAreTheCompactOnes) {
   std::mt19937 random(1);
   const Vreg words = any_vreg(random);

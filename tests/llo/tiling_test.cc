@@ -186,8 +186,38 @@ TEST(Tiling, PackedPairsShareAWordLowRowFirst) {
   EXPECT_EQ(words[128 + 5], 0x3333U);
 }
 
+TEST(Tiling, IntegersOf64BitsAreTheirLowHalvesThenTheirHighOnes) {
+  const auto tiled = [](ElementType type) { return make(type, {3, 130}, {1, 0}, {{2, 128}}); };
+  Literal value(tiled(ElementType::S64));
+  Literal low(tiled(ElementType::U32));
+  Literal high(tiled(ElementType::U32));
+  for (int64_t i = 0; i < value.element_count(); ++i) {
+    low.set_integer(i, 1000 + i);
+    high.set_integer(i, i % 2 == 0 ? i : 0x80000000 | i);
+    value.set_integer(i, (high.integer_at(i) << 32) | low.integer_at(i));
+  }
+  const size_t half = *tiled_bytes(low.shape());
+  ASSERT_EQ(*tiled_bytes(value.shape()), 2 * half);
+  std::vector<std::byte> expected(2 * half);
+  ASSERT_TRUE(write_tiled(low, low.shape(), std::span(expected).first(half)));
+  ASSERT_TRUE(write_tiled(high, high.shape(), std::span(expected).last(half)));
+  std::vector<std::byte> expected_written(2 * half);
+  std::vector<std::byte> scratch(half);
+  ASSERT_TRUE(write_tiled(low, low.shape(), scratch, std::span(expected_written).first(half)));
+  ASSERT_TRUE(write_tiled(low, low.shape(), scratch, std::span(expected_written).last(half)));
+
+  std::vector<std::byte> memory(2 * half);
+  std::vector<std::byte> written(2 * half);
+  ASSERT_TRUE(write_tiled(value, value.shape(), memory, written));
+  EXPECT_EQ(memory, expected);
+  EXPECT_EQ(written, expected_written);
+  EXPECT_EQ(*read_tiled(memory, value.shape()), value);
+  EXPECT_EQ(element_at(value.shape(), 4, 0), 1);
+  EXPECT_EQ(element_at(value.shape(), half + 4, 31), 1);
+}
+
 TEST(Tiling, WhatIsNotModelledIsSaid) {
-  for (const ElementType type : {ElementType::S64, ElementType::F64, ElementType::C64, ElementType::C128}) {
+  for (const ElementType type : {ElementType::F64, ElementType::C64, ElementType::C128}) {
     const Result<uint64_t> bytes = tiled_bytes(Shape::array(type, {3}));
     ASSERT_FALSE(bytes);
     EXPECT_EQ(bytes.error().kind, ErrorKind::Unsupported);
