@@ -1,6 +1,7 @@
 // Where two stages of one kernel part: runs both on the same values and finds the first instruction of the later one
-// that computes or stores something else than the instruction of the same number did in the earlier one. Passes keep
-// the numbers of the values they keep.
+// that computes or stores something else than the instruction of the same number did in the earlier one, and whose
+// correction, with that of those before it, repairs the result: what differs where nobody looks is passed over. Passes
+// keep the numbers of the values they keep.
 #pragma once
 
 #include <optional>
@@ -27,7 +28,8 @@ struct KernelCall {
   MachineOptions options;
 };
 
-// nullopt: every instruction that both have, and that runs as often in both, does the same. Errors as of run_kernel.
+// nullopt: every instruction that both have, and that runs as often in both, does the same. Where no correction repairs
+// the result, the first that differs. Runs the kernel some tens of times at most. Errors as of run_kernel.
 [[nodiscard]] Result<std::optional<Divergence>> first_divergence(const Program& earlier, const Program& later,
                                                                  const KernelCall& call);
 

@@ -172,7 +172,8 @@ Status Machine::run() {
       if ((predicates_[at.guard] != 0) == at.guard_negated) continue;
     }
     written_.clear();
-    step(at);
+    pushed_.clear();
+    if (!options_.substitute || !options_.substitute(at, *this)) step(at);
     if (options_.observer) options_.observer(at, *this);
     if (error_) return tl::unexpected<Error>(*error_);
     if (waiting_) {

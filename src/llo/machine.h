@@ -52,8 +52,10 @@ struct MachineOptions {
   MatrixSum matrix_sum = MatrixSum::Double;
   // EUP results are correctly rounded; not zero: moved by up to their documented error, chosen from this seed.
   uint64_t perturb_transcendentals = 0;
-  // Called after each step that took effect. Slow.
-  std::function<void(const Step&, const class Machine&)> observer;
+  // Called after each step that took effect; may change what it did. Slow.
+  std::function<void(const Step&, class Machine&)> observer;
+  // Called before each step that is to take effect; true: it did what the step would do, or something else.
+  std::function<bool(const Step&, class Machine&)> substitute;
 };
 
 // The queues between the units that finish later and the instructions that take their results.
@@ -142,6 +144,10 @@ class Machine {
   [[nodiscard]] Memory& memory(Space space) { return *memories_[static_cast<size_t>(space)]; }
   [[nodiscard]] const Memory& memory(Space space) const { return *memories_[static_cast<size_t>(space)]; }
   [[nodiscard]] std::deque<Queued>& queue(QueueKind kind, uint32_t unit) { return queues_[{kind, unit}]; }
+  [[nodiscard]] const std::deque<Queued>* find_queue(const std::pair<QueueKind, uint32_t>& name) const {
+    const auto place = queues_.find(name);
+    return place == queues_.end() ? nullptr : &place->second;
+  }
   template <class State>
   [[nodiscard]] State& unit(uint32_t number);
 
@@ -171,6 +177,13 @@ class Machine {
     uint64_t count = 0;
   };
   [[nodiscard]] const std::vector<Written>& written() const { return written_; }
+  // The queues to whose ends the last step pushed.
+  using QueueName = std::pair<QueueKind, uint32_t>;
+  [[nodiscard]] const std::vector<QueueName>& pushed() const { return pushed_; }
+  void push(QueueKind kind, uint32_t unit, Queued queued) {
+    if (options_.observer) pushed_.emplace_back(kind, unit);
+    queue(kind, unit).push_back(std::move(queued));
+  }
 
   // --- DMA in flight: [first, first + length) + k * stride for k < count, in words of a space.
   struct Stretch {
@@ -218,6 +231,7 @@ class Machine {
   std::map<std::pair<uint32_t, bool>, Place> places_;  // of allocations: number, spill
   std::vector<Flight> flights_;
   std::vector<Written> written_;
+  std::vector<QueueName> pushed_;
   std::vector<Finding> findings_;
   std::optional<Error> error_;
   uint64_t steps_run_ = 0;

@@ -84,6 +84,11 @@ const Memory::Piece* Memory::piece_at(uint64_t word, uint64_t count) const {
   return piece;
 }
 
+const Memory::Piece* Memory::piece_named(std::string_view name) const {
+  const auto piece = std::find_if(pieces_.begin(), pieces_.end(), [&](const Piece& p) { return p.name == name; });
+  return piece == pieces_.end() ? nullptr : &*piece;
+}
+
 bool Memory::defined(uint64_t word, uint64_t count) const {
   const uint64_t row = word / kRowWords;
   if (rows_[row] != RowState::Mixed) return rows_[row] == RowState::Defined;

@@ -42,6 +42,9 @@ class Memory {
   // The piece nearest below `word`, for messages; null: none.
   [[nodiscard]] const Piece* piece_below(uint64_t word) const;
 
+  // The piece of this name; null: none.
+  [[nodiscard]] const Piece* piece_named(std::string_view name) const;
+
   // Words from `word` on; valid until the next allocate. The caller has checked the bounds.
   [[nodiscard]] const uint32_t* words(uint64_t word) const { return word_.get() + word; }
   [[nodiscard]] uint32_t* words(uint64_t word) { return word_.get() + word; }

@@ -146,7 +146,6 @@ TEST(LloPasses, KeepEveryBit) {
 TEST(LloMutants, AreFoundAndNamed) {
   SKIP_WITHOUT("tpu:v5e");
   int effective = 0;
-  int reported = 0;
   int named = 0;
   std::map<std::string, int> missed;
   for (const char* name : {"softmax", "small", "cvti8", "sum0", "cmp", "roll", "trb", "u_sin"}) {
@@ -172,11 +171,14 @@ TEST(LloMutants, AreFoundAndNamed) {
         const bool changed = !llo::same_bits(wrong->output, right->output);
         if (!changed && wrong->findings.empty()) continue;  // no effect on these inputs
         ++effective;
-        ++reported;
-        const auto divergence = llo::first_divergence(*first, mutant.program, call);
+        const auto divergence = llo::first_divergence(*last, mutant.program, call);
         const bool by_value = divergence && *divergence && (*divergence)->later == mutant.instruction;
-        const bool by_finding = std::ranges::any_of(
-            wrong->findings, [&](const llo::Finding& finding) { return finding.instruction == mutant.instruction; });
+        // A wait that is missing is not there to be named: what runs into the DMA is, or the DMA.
+        const bool by_finding = std::ranges::any_of(wrong->findings, [&](const llo::Finding& finding) {
+          return finding.instruction == mutant.instruction ||
+                 (mutant.kind == "missing wait" &&
+                  (finding.kind == llo::FindingKind::Race || finding.kind == llo::FindingKind::UnbalancedSync));
+        });
         if (by_value || by_finding) {
           ++named;
         } else {
@@ -188,7 +190,7 @@ TEST(LloMutants, AreFoundAndNamed) {
   EXPECT_GT(effective, 100);
   for (const auto& [kind, count] : missed) std::cout << kind << ": " << count << " of the wrong instruction\n";
   std::cout << named << " of " << effective << " named\n";
-  EXPECT_GE(named, effective * 9 / 10);
+  EXPECT_GE(named * 100, effective * 99);
 }
 
 }  // namespace
