@@ -193,12 +193,16 @@ class KernelRunner {
     return {};
   }
 
-  // In the memory of every core, at the same address in each; HBM is one for all.
+  // In the memory of every core, at the same address in each; HBM is one for all. Arrays in VMEM begin at multiples of
+  // a vector register (the top-level program's allocations say so), and kernels store whole registers to smaller
+  // arrays.
   uint32_t allocate(size_t index, uint64_t bytes) {
     const bool is_operand = index < first_result_;
     const std::string name =
         fmt::format("{} {}", is_operand ? "operand" : "result", is_operand ? index : index - first_result_);
     const Space space = *leaves_[index].space;
+    constexpr uint64_t register_bytes = sizeof(Vreg);
+    if (space == Space::Vmem) bytes = (bytes + register_bytes - 1) / register_bytes * register_bytes;
     std::optional<uint32_t> address;
     for (const auto& core : cores_) {
       if (address && space == Space::Hbm) break;
@@ -236,8 +240,11 @@ class KernelRunner {
       Memory& memory = core->memory(*leaf.space);
       const std::span<std::byte> place(reinterpret_cast<std::byte*>(memory.words(word)), words * 4);
       SAPPER_CHECKED(write_tiled(*leaf.value, leaf.shape, place, std::as_writable_bytes(std::span(written))));
-      for (uint32_t& bits : written) bits = ~bits;
-      memory.write_undefined(word, words, written.data());
+      // Operands that share a buffer are defined where any of them is.
+      std::vector<uint32_t> undefined(words);
+      memory.read_undefined(word, words, undefined.data());
+      for (uint64_t i = 0; i < words; ++i) undefined[i] &= ~written[i];
+      memory.write_undefined(word, words, undefined.data());
       if (*leaf.space == Space::Hbm) break;
     }
     return {};

@@ -72,6 +72,39 @@ TEST(Kernel, AResultThatSharesABufferStartsAsTheOperand) {
   EXPECT_THAT(ran.findings, IsEmpty());
 }
 
+TEST(Kernel, OperandsThatShareABufferAreDefinedWhereAnyIs) {
+  // A bitcast to the first column is the same buffer: the other columns stay what they are.
+  const std::string text = R"($region0: #{k}
+  %s0 = inlined_call_operand.vmem [shape: s32[3,128], index: 0, kind: input, shape index: {}, may-alias: {0,1}]
+  %s1 = inlined_call_operand.vmem [shape: s32[1,128], index: 1, kind: input, shape index: {}, may-alias: {0,1}]
+  %s2 = inlined_call_operand.vmem [shape: s32[3,128], index: 2, kind: output, shape index: {}]
+  %v3 = vld [vmem:[%s0] sm:$0x7]
+  %4 = vst [vmem:[%s2] sm:$0x7] /*vst_source=*/%v3
+)";
+  const std::string three = "s32[3,128]{1,0:T(4,128)}";
+  const KernelRun ran =
+      run({.text = text, .operand_shapes = {three, "s32[1,128]{1,0:T(4,128)}"}, .result_shape = three});
+  EXPECT_EQ(ran.output, counting(shape_of(three)));
+  EXPECT_THAT(ran.findings, IsEmpty());
+}
+
+TEST(Kernel, ArraysInVmemHaveRoomForARegister) {
+  const auto store_at = [](const std::string& row) {
+    return R"($region0: #{k}
+  %s0 = inlined_call_operand.vmem [shape: s32[5], index: 0, kind: output, shape index: {}]
+  %v1 = vlaneseq.b32
+  %2 = vst [vmem:[%s0)" +
+           row + R"(] sm:$0xff] /*vst_source=*/%v1
+)";
+  };
+  const KernelRun ran = run({.text = store_at(""), .result_shape = "s32[5]{0:T(128)}"});
+  EXPECT_EQ(ran.output, counting(shape_of("s32[5]{0:T(128)}"), 0));
+  EXPECT_THAT(ran.findings, IsEmpty());
+  const KernelRun beyond = run({.text = store_at(" + $0x1"), .result_shape = "s32[5]{0:T(128)}"});
+  ASSERT_FALSE(beyond.findings.empty());
+  EXPECT_EQ(beyond.findings[0].kind, FindingKind::OutOfBounds);
+}
+
 TEST(Kernel, UndefinedResultsAreFound) {
   const KernelRun ran = run({.text = R"($region0: #{k}
   %s0 = inlined_call_operand.vmem [shape: s32[8,128], index: 0, kind: output, shape index: {}]
