@@ -175,6 +175,7 @@ class Check {
 
   Result<KernelOptions> kernel_options() {
     KernelOptions options;
+    options.machine = options_.machine;
     options.evaluation = options_.evaluation;
     options.tolerance = options_.tolerance;
     options.policy = policy();
@@ -345,6 +346,11 @@ std::string closer_look(const Report& report, const CheckOptions& options) {
   for (const auto& [name, value] : options.configuration.options)
     command += " --option " + shell_quoted(fmt::format("{}={}", name, target::to_string(value)));
   if (options.strict) command += " --strict";
+  if (options.level == Level::Hlo) return command;
+  if (options.machine.perturb_transcendentals != 0) command += " --eup perturb";
+  if (!options.machine.flush_subnormals) command += " --subnormals keep";
+  if (!options.machine.round_matmul_operands) command += " --matmul-operands f32";
+  if (options.machine.matrix_sum == llo::MatrixSum::Single) command += " --matmul-sums single";
   return command;
 }
 

@@ -26,6 +26,7 @@ struct CheckOptions {
   target::Target target;
   target::Configuration configuration;
   Level level = Level::Hlo;
+  llo::MachineOptions machine;  // numerics that LLO's text does not settle; generation and limits come from elsewhere
   uint64_t seed = 0;
   std::string inputs;            // .npz file, or a folder of them named like the modules; empty: sampled
   std::optional<int> input_set;  // which `set{i}_` of the file; nullopt: all of them

@@ -2,6 +2,7 @@
 #include "check/batch.h"
 #include "check/report.h"
 #include "cli/commands.h"
+#include "cli/machine_options.h"
 #include "cli/target_options.h"
 #include "cli/terminal.h"
 
@@ -12,6 +13,7 @@ struct Arguments {
   std::string path;
   TargetOptions target;
   check::CheckOptions options;
+  MachineChoices machine;
   int input_set = -1;
   double time_limit = 300;
   bool json = false;
@@ -43,6 +45,7 @@ Result<int> run(Arguments& arguments) {
   SAPPER_TRY(options.target, target::parse_target(arguments.target.on));
   SAPPER_TRY(options.configuration, configuration(arguments.target));
   SAPPER_TRY(const std::string plugin, target::plugin_path(options.target));
+  options.machine = machine_options(arguments.machine, options.seed);
   if (options.target.platform == target::Platform::Tpu) options.level = check::Level::All;
   if (arguments.input_set >= 0) options.input_set = arguments.input_set;
   options.evaluation.time_limit_seconds = arguments.time_limit;
@@ -63,6 +66,7 @@ void add_bisect(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<Arguments>();
   command->add_option("module", arguments->path, "HLO text or HloModuleProto, also zstd")->required();
   add_target_options(*command, arguments->target);
+  add_machine_options(*command, arguments->machine);
   command->add_option("--seed", arguments->options.seed, "Seed of the sampled inputs")->capture_default_str();
   command->add_option("--inputs", arguments->options.inputs, "Inputs: an .npz file with in0.. (or set0_in0..)");
   command->add_option("--input-set", arguments->input_set, "Only set N of the inputs file")

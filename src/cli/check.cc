@@ -5,6 +5,7 @@
 #include "check/batch.h"
 #include "check/report.h"
 #include "cli/commands.h"
+#include "cli/machine_options.h"
 #include "cli/target_options.h"
 #include "cli/terminal.h"
 
@@ -15,6 +16,7 @@ struct Arguments {
   std::vector<std::string> paths;
   TargetOptions target;
   check::CheckOptions options;
+  MachineChoices machine;
   std::string stages;
   std::string tolerance;
   int input_set = -1;
@@ -67,6 +69,7 @@ Result<int> run(Arguments& arguments) {
   check::CheckOptions& options = arguments.options;
   SAPPER_TRY(options.target, target::parse_target(arguments.target.on));
   SAPPER_TRY(options.configuration, configuration(arguments.target));
+  options.machine = machine_options(arguments.machine, options.seed);
   if (!arguments.tolerance.empty()) {
     SAPPER_TRY(options.tolerance, parse_tolerance(arguments.tolerance));
   }
@@ -115,6 +118,7 @@ void add_check(CLI::App& app, int& exit_code) {
           "How deep to look: hlo (the default), llo (each kernel of a TPU program against the optimized HLO), all")
       ->transform(CLI::CheckedTransformer(std::map<std::string, check::Level>{
           {"hlo", check::Level::Hlo}, {"llo", check::Level::Llo}, {"all", check::Level::All}}));
+  add_machine_options(*command, arguments->machine);
   command->add_option("--seed", arguments->options.seed, "Seed of the sampled inputs")->capture_default_str();
   command->add_option("--inputs", arguments->options.inputs,
                       "Inputs: an .npz file with in0.. (or set0_in0..), or a folder of NAME.npz");
