@@ -50,7 +50,13 @@ Module single_instruction_module(const Module& module, const Computation& comput
     parameter.shape = computation.instructions[root.operands[k]].shape;
     parameter.parameter_number = static_cast<int64_t>(k);
     entry.instructions.push_back(std::move(parameter));
+  }
+  for (size_t k = 0; k < root.operands.size(); ++k) {
+    const Instruction& operand = computation.instructions[root.operands[k]];
     root.operands[k] = static_cast<InstructionIndex>(k);
+    if (operand.opcode != hlo::Opcode::Constant || !operand.shape.is_scalar()) continue;
+    root.operands[k] = static_cast<InstructionIndex>(entry.instructions.size());
+    entry.instructions.push_back(operand);
   }
   move_called(root);
   if (root.attributes().control_predecessor_ids_size() > 0) root.edit_attributes().clear_control_predecessor_ids();

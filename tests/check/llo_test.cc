@@ -92,6 +92,17 @@ TEST(LloDefect, ZeroExtendedIndexIsFoundInTheEmitter) {
   }
 }
 
+// Where HLO leaves open what a program means, no kernel is wrong; a multiply by a subnormal constant is.
+TEST(LloDefect, OpenMeaningIsNoneAndFlushedConstantIsOne) {
+  SKIP_WITHOUT("tpu:v5e");
+  const std::string zoo = shared + "/cases/zoo/";
+  EXPECT_EQ(check_at(Level::All, zoo + "reduce_init_2d.hlo", "tpu:v5e").verdict, Verdict::Undetermined);
+  const Report flushed = check_at(Level::All, zoo + "div_const_big.hlo", "tpu:v5e");
+  EXPECT_EQ(flushed.verdict, Verdict::Mismatch);
+  ASSERT_TRUE(flushed.guilty);
+  EXPECT_EQ(flushed.guilty->level, "llo");
+}
+
 TEST(LloLevel, IsForTpuTargets) {
   SKIP_WITHOUT("cpu");
   const Report report = check_at(Level::Llo, shared + "/cases/qat_residual.hlo", "cpu");
