@@ -24,6 +24,10 @@ class BufferPool {
   [[nodiscard]] bool fits(int64_t bytes) const { return bytes <= limit_ - live_; }
   // Counts a buffer that was allocated elsewhere.
   void adopt(const Buffer& buffer) { live_ += static_cast<int64_t>(buffer->size()); }
+  // Counts memory that others hold.
+  void reserve(int64_t bytes) { live_ += bytes; }
+  // Counts a buffer no more that will be adopted again.
+  void disown(const Buffer& buffer) { live_ -= static_cast<int64_t>(buffer->size()); }
   // Takes a reference back; the buffer is free when it was the last.
   void release(Buffer&& buffer);
 

@@ -83,7 +83,14 @@ Result<Literal> evaluate(const Module& module, std::span<const Literal> argument
   SAPPER_CHECKED(check_bounded(module));
   std::optional<Module> rewritten = with_explicit_converts(module, options.substitute);
   if (options.excess_precision) rewritten = with_excess_precision(rewritten ? *rewritten : module);
-  return Execution(rewritten ? *rewritten : module, options).call(module.entry, arguments);
+  return Execution(rewritten ? *rewritten : module, options).run(arguments);
+}
+
+int64_t least_memory_bytes(const Module& module) {
+  if (!check_call_depth(module) || !check_bounded(module)) return 0;
+  const std::optional<Module> rewritten = with_explicit_converts(module, {});
+  const Options options;
+  return Execution(rewritten ? *rewritten : module, options).need_of(module.entry).bytes;
 }
 
 }  // namespace sapper::eval

@@ -13,8 +13,10 @@
 
 namespace sapper::eval {
 
-// Receives each instruction's value as it is computed, in execution order; loop bodies come once an iteration, fused
-// and applied computations too. Values may be read only during the call.
+// Receives each instruction's value as it is computed, in execution order: inside fusions, calls, branches and loop
+// bodies (once an iteration) too, but not inside computations that are applied to elements: reducers, comparators,
+// combiners, maps. Converts that the evaluator adds between float types come under the name of what they
+// convert. Values may be read only during the call.
 using Trace = std::function<void(const hlo::Computation&, const hlo::Instruction&, const hlo::Literal&)>;
 
 // Runs some instructions in place of the evaluator.
@@ -29,7 +31,8 @@ struct Options {
   // A convert to a narrower float type whose result is only converted back (or computed on in floats) may keep its
   // operand's precision, as under xla_allow_excess_precision: bf16 and f16 values are carried in f32, unrounded.
   bool excess_precision = false;
-  // Live buffers above this are a Resource error before they are allocated. 0: three quarters of physical memory.
+  // Arguments and live buffers above this are a Resource error before they are allocated. 0: three quarters of physical
+  // memory.
   int64_t memory_limit_bytes = 0;
   // Loop iterations in the whole run above this are a Resource error. 0: no limit.
   int64_t iteration_limit = 0;
@@ -44,5 +47,8 @@ struct Options {
 // Unsupported ("not evaluated: OPCODE (name)"), Resource.
 [[nodiscard]] Result<hlo::Literal> evaluate(const hlo::Module& module, std::span<const hlo::Literal> arguments,
                                             const Options& options = {});
+
+// The least memory that evaluating the module takes, arguments counted, in bytes. 0 for what evaluate() refuses.
+[[nodiscard]] int64_t least_memory_bytes(const hlo::Module& module);
 
 }  // namespace sapper::eval

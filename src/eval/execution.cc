@@ -1,11 +1,10 @@
 #include "eval/execution.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "base/memory.h"
 #include "eval/strided_copy.h"
 
 namespace sapper::eval {
@@ -15,8 +14,8 @@ using hlo::Instruction;
 using hlo::Literal;
 using hlo::Shape;
 
-int64_t default_memory_limit() {
-  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) / 4 * 3 * static_cast<int64_t>(sysconf(_SC_PAGESIZE));
+int64_t memory_limit(const Options& options) {
+  return options.memory_limit_bytes > 0 ? options.memory_limit_bytes : physical_memory_bytes() / 4 * 3;
 }
 
 // Sizes of the result's dynamic dimensions for operations that keep the operand's dimensions.
@@ -51,8 +50,9 @@ std::shared_ptr<const std::vector<int64_t>> moved_dynamic_sizes(const Instructio
 Execution::Execution(const hlo::Module& module, const Options& options)
     : module_(module),
       options_(options),
-      pool_(options.memory_limit_bytes > 0 ? options.memory_limit_bytes : default_memory_limit()),
-      plans_(module.computations.size()) {
+      pool_(memory_limit(options)),
+      plans_(module.computations.size()),
+      needs_(module.computations.size()) {
   const std::chrono::duration<double> limit(options.time_limit_seconds);
   deadline_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit);
 }
@@ -73,6 +73,25 @@ Execution::Frame Execution::take_frame(const Plan& plan) {
   }
   frame.resize(plan.slot_count);
   return frame;
+}
+
+MemoryNeed Execution::need_of(hlo::ComputationIndex computation) {
+  if (!needs_[computation])
+    needs_[computation] =
+        least_memory(plan_of(computation), [this](hlo::ComputationIndex called) { return need_of(called); });
+  return *needs_[computation];
+}
+
+Result<Literal> Execution::run(std::span<const Literal> arguments) {
+  const MemoryNeed need = need_of(module_.entry);
+  if (need.bytes > pool_.limit_bytes()) {
+    const hlo::Computation& entry = module_.entry_computation();
+    return sapper::fail(hlo::error_at(
+        ErrorKind::Resource, need.instruction != nullptr ? *need.instruction : entry.root_instruction(),
+        fmt::format("needs at least {} bytes of memory; the limit is {}", need.bytes, pool_.limit_bytes())));
+  }
+  for (const Literal& argument : arguments) pool_.reserve(argument.shape().host_byte_size());
+  return call(module_.entry, arguments);
 }
 
 Result<Literal> Execution::call(hlo::ComputationIndex computation, std::span<const Literal> arguments) {
@@ -120,7 +139,7 @@ Status Execution::run(const Plan& plan, Frame& frame) {
     const Site site{plan, step, frame};
     SAPPER_CHECKED(run_step(site));
     const bool last_of_instruction = s + 1 == plan.steps.size() || plan.steps[s + 1].instruction != step.instruction;
-    if (options_.trace && last_of_instruction) trace(site);
+    if (options_.trace && untraced_ == 0 && last_of_instruction) trace(site);
     for (const SlotUse& operand : step.operands)
       if (operand.dies) pool_.release(std::move(frame[operand.slot].bytes));
     for (const SlotUse& output : step.outputs)
@@ -301,25 +320,32 @@ Status Execution::run(const Site& site, const ReduceStep& work) {
 }
 
 Status Execution::run(const Site& site, const OpStep& work) {
-  const Instruction& instruction = site.instruction();
-  SAPPER_CHECKED(check_room(site, instruction.shape.host_byte_size()));
-  const OpContext context{module_, *site.plan.computation, instruction, options_,
-                          [this](hlo::ComputationIndex computation, std::span<const Literal> arguments) {
-                            return call(computation, arguments);
-                          }};
-  SAPPER_TRY(Literal result, work.op(context, operand_literals(site)));
-  SAPPER_CHECKED(check_shape(site, result));
-  set_outputs(site, std::move(result));
-  return {};
+  SAPPER_CHECKED(check_room(site, site.instruction().shape.host_byte_size()));
+  SAPPER_TRY(Literal result, work.op(op_context(site), operand_literals(site)));
+  return set_result(site, std::move(result));
 }
 
-Status Execution::check_shape(const Site& site, const Literal& result) {
+OpContext Execution::op_context(const Site& site) {
+  const bool is_traced = site.instruction().opcode == hlo::Opcode::Scan;  // a loop; other bodies are elementwise
+  return {module_, *site.plan.computation, site.instruction(), options_,
+          [this, is_traced](hlo::ComputationIndex computation, std::span<const Literal> arguments) {
+            untraced_ += is_traced ? 0 : 1;
+            Result<Literal> value = call(computation, arguments);
+            untraced_ -= is_traced ? 0 : 1;
+            return value;
+          }};
+}
+
+Status Execution::set_result(const Site& site, Literal result) {
   const Instruction& instruction = site.instruction();
-  if (result.shape().same_ignoring_layout(instruction.shape)) return {};
-  return sapper::fail(
-      hlo::error_at(ErrorKind::Internal, instruction,
-                    fmt::format("{} ({}) was evaluated to {}, but is {}", hlo::to_string(instruction.opcode),
-                                instruction.name, result.shape().to_text(false), instruction.shape.to_text(false))));
+  if (!result.shape().same_ignoring_layout(instruction.shape)) {
+    return sapper::fail(
+        hlo::error_at(ErrorKind::Internal, instruction,
+                      fmt::format("{} ({}) was evaluated to {}, but is {}", hlo::to_string(instruction.opcode),
+                                  instruction.name, result.shape().to_text(false), instruction.shape.to_text(false))));
+  }
+  set_outputs(site, std::move(result));
+  return {};
 }
 
 Status Execution::run(const Site& site, const ConstantStep&) {
@@ -334,10 +360,8 @@ Status Execution::run(const Site& site, const ConstantStep&) {
 }
 
 Status Execution::run(const Site& site, const ZeroStep&) {
-  // Contexts of asynchronous operations: scalars of at most 64 bits.
-  constexpr int64_t bytes = 8;
   for (size_t k = 0; k < site.step.outputs.size(); ++k) {
-    SAPPER_TRY(Buffer buffer, allocate(site, bytes));
+    SAPPER_TRY(Buffer buffer, allocate(site, site.plan.slot_bytes[site.step.outputs[k].slot]));
     std::memset(buffer->data(), 0, buffer->size());
     set_output(site, k, {std::move(buffer), nullptr});
   }
@@ -349,9 +373,7 @@ Status Execution::run(const Site&, const RenameStep&) { return {}; }
 Status Execution::run(const Site& site, const SubstituteStep&) {
   SAPPER_TRY(Literal result,
              options_.substitute.run(*site.plan.computation, site.instruction(), operand_literals(site)));
-  SAPPER_CHECKED(check_shape(site, result));
-  set_outputs(site, std::move(result));
-  return {};
+  return set_result(site, std::move(result));
 }
 
 Status Execution::run(const Site& site, const UnsupportedStep&) {

@@ -4,11 +4,13 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "eval/buffer_pool.h"
 #include "eval/evaluator.h"
+#include "eval/memory_need.h"
 #include "eval/plan.h"
 
 namespace sapper::eval {
@@ -23,9 +25,15 @@ class Execution {
  public:
   Execution(const hlo::Module& module, const Options& options);
 
-  [[nodiscard]] Result<hlo::Literal> call(hlo::ComputationIndex computation, std::span<const hlo::Literal> arguments);
+  // Runs the entry computation.
+  [[nodiscard]] Result<hlo::Literal> run(std::span<const hlo::Literal> arguments);
+
+  // The least memory that a run of the computation takes.
+  [[nodiscard]] MemoryNeed need_of(hlo::ComputationIndex computation);
 
  private:
+  [[nodiscard]] Result<hlo::Literal> call(hlo::ComputationIndex computation, std::span<const hlo::Literal> arguments);
+
   using Frame = std::vector<Value>;  // by slot
 
   // A step being run, in its place.
@@ -64,6 +72,7 @@ class Execution {
   [[nodiscard]] Status run(const Site& site, const ConcatenateStep& work);
   [[nodiscard]] Status run(const Site& site, const DynamicSliceStep& work);
   [[nodiscard]] Status run(const Site& site, const DynamicUpdateSliceStep& work);
+  [[nodiscard]] Status run(const Site& site, const ScatterStep& work);
   [[nodiscard]] Status run(const Site& site, const ReduceStep& work);
   [[nodiscard]] Status run(const Site& site, const OpStep& work);
   [[nodiscard]] Status run(const Site& site, const ConstantStep& work);
@@ -89,9 +98,10 @@ class Execution {
   [[nodiscard]] std::vector<Value> take_operands(const Site& site, size_t first, size_t end);
   [[nodiscard]] hlo::Literal literal(const hlo::Shape& shape, std::span<const Value*> leaves, size_t& next) const;
   [[nodiscard]] std::vector<hlo::Literal> operand_literals(const Site& site) const;
+  [[nodiscard]] OpContext op_context(const Site& site);
+  [[nodiscard]] Status set_result(const Site& site, hlo::Literal result);  // which must have the stated shape
   void set_output(const Site& site, size_t output, Value value);
   void set_outputs(const Site& site, hlo::Literal result);
-  [[nodiscard]] static Status check_shape(const Site& site, const hlo::Literal& result);
   void append_leaves(hlo::Literal result, std::vector<Value>& values);
 
   [[nodiscard]] Status check_time(const hlo::Instruction& instruction) const;
@@ -102,9 +112,11 @@ class Execution {
   const Options& options_;
   BufferPool pool_;
   std::vector<std::unique_ptr<Plan>> plans_;  // by computation; null: not needed yet
+  std::vector<std::optional<MemoryNeed>> needs_;
   std::vector<Frame> spare_frames_;
   std::vector<const std::byte*> operand_pointers_;  // of the lane step that runs
   int64_t iterations_ = 0;
+  int untraced_ = 0;  // how deep inside computations that a trace does not enter
   std::chrono::steady_clock::time_point deadline_;
 };
 

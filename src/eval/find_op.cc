@@ -28,7 +28,6 @@ Op find_op(hlo::Opcode opcode) {
     case Reduce: return &reduce;
     case ReduceWindow: return &reduce_window;
     case Scan: return &scan;
-    case Scatter: return &scatter;
     case SelectAndScatter: return &select_and_scatter;
     case SetDimensionSize: return &set_dimension_size;
     case Sort: return &sort;

@@ -114,6 +114,23 @@ Status Execution::run(const Site& site, const DynamicUpdateSliceStep&) {
   return {};
 }
 
+Status Execution::run(const Site& site, const ScatterStep&) {
+  SAPPER_CHECKED(check_room(site, site.instruction().shape.host_byte_size()));
+  const size_t count = site.step.operands.size() / 2;
+  std::vector<hlo::Literal> results;
+  std::vector<hlo::Literal> indices_and_updates;
+  for (size_t k = 0; k < site.step.operands.size(); ++k) {
+    const Value& value = site.frame[site.step.operands[k].slot];
+    Buffer bytes = k < count ? take_if_sole(site, k) : nullptr;  // an array that dies here is written over
+    if (bytes) pool_.disown(bytes);
+    hlo::Literal operand = hlo::Literal::over(site.operand(k).shape, bytes ? std::move(bytes) : value.bytes);
+    if (value.dynamic_sizes) operand.set_dynamic_sizes(*value.dynamic_sizes);
+    (k < count ? results : indices_and_updates).push_back(std::move(operand));
+  }
+  SAPPER_TRY(hlo::Literal result, scatter(op_context(site), std::move(results), indices_and_updates));
+  return set_result(site, std::move(result));
+}
+
 Status Execution::run(const Site& site, const PadStep&) {
   const Shape& array = site.operand(0).shape;
   const Shape& shape = site.instruction().shape;

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "base/error.h"
 #include "eval/evaluator.h"
@@ -40,9 +41,8 @@ Result<hlo::Literal> rng_bit_generator(const OpContext&, std::span<const hlo::Li
 Result<hlo::Literal> rng_of_device(const OpContext&, std::span<const hlo::Literal>);  // rng, rng-get-and-update-state
 Result<hlo::Literal> custom_call(const OpContext&, std::span<const hlo::Literal>);
 
-// indexing: gather, scatter, sort, topk, reduce-window, select-and-scatter, map, scan, and reduce with any body.
+// indexing: gather, sort, topk, reduce-window, select-and-scatter, map, scan, and reduce with any body.
 Result<hlo::Literal> gather(const OpContext&, std::span<const hlo::Literal>);
-Result<hlo::Literal> scatter(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> sort(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> topk(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> reduce(const OpContext&, std::span<const hlo::Literal>);
@@ -53,6 +53,9 @@ Result<hlo::Literal> scan(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> dynamic_reshape(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> set_dimension_size(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> get_dimension_size(const OpContext&, std::span<const hlo::Literal>);
+// `results` holds the arrays that are scattered into, `indices_and_updates` the other operands.
+Result<hlo::Literal> scatter(const OpContext&, std::vector<hlo::Literal> results,
+                             std::span<const hlo::Literal> indices_and_updates);
 Result<hlo::Literal> collective(const OpContext&,
                                 std::span<const hlo::Literal>);  // the one-replica case of all of them
 

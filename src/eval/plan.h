@@ -45,6 +45,7 @@ struct PadStep {};
 struct ConcatenateStep {};
 struct DynamicSliceStep {};
 struct DynamicUpdateSliceStep {};
+struct ScatterStep {};
 struct ReduceStep {
   FastReduce reduce;
 };
@@ -70,8 +71,8 @@ struct UnsupportedStep {};
 
 struct Step {
   std::variant<LaneStep, ViewStep, BitcastStep, PadStep, ConcatenateStep, DynamicSliceStep, DynamicUpdateSliceStep,
-               ReduceStep, OpStep, ConstantStep, ZeroStep, CallStep, WhileStep, ConditionalStep, RepackStep, RenameStep,
-               SubstituteStep, UnsupportedStep>
+               ScatterStep, ReduceStep, OpStep, ConstantStep, ZeroStep, CallStep, WhileStep, ConditionalStep,
+               RepackStep, RenameStep, SubstituteStep, UnsupportedStep>
       work;
   hlo::InstructionIndex instruction = 0;
   std::vector<SlotUse> operands;
@@ -81,6 +82,7 @@ struct Step {
 struct Plan {
   const hlo::Computation* computation = nullptr;
   uint32_t slot_count = 0;
+  std::vector<int64_t> slot_bytes;
   std::vector<SlotUse> parameters;  // the leaves of all parameters, in order
   std::vector<Step> steps;
   std::vector<SlotUse> results;  // the leaves of the root; a slot that is there more than once `dies` at the last place

@@ -172,15 +172,20 @@ void Planner::emit_step(InstructionIndex i) {
       if (traced_) add_step(i, RenameStep{});
       return;
     case Opcode::CopyStart:
-    case Opcode::AsyncStart: return emit_start(i);
+    case Opcode::AsyncStart:
+    case Opcode::AsyncUpdate: return emit_start(i);
     case Opcode::Bitcast:
       if (!bitcasts_[i]) return add_plain_step(i, UnsupportedStep{});
       return add_plain_step(i, BitcastStep{*bitcasts_[i]});
     case Opcode::BitcastConvert: return add_plain_step(i, RepackStep{});
     case Opcode::Call:
     case Opcode::Fusion: return add_plain_step(i, CallStep{it.called[0]});
+    case Opcode::Scatter: return add_plain_step(i, ScatterStep{});
     case Opcode::While: return add_plain_step(i, WhileStep{it.called[0], it.called[1]});
     case Opcode::Conditional: return emit_conditional(i);
+    case Opcode::CustomCall:
+      if (is_offload(it)) return add_plain_step(i, CallStep{it.called[0]});
+      break;
     default: break;
   }
   if (is_dynamic(it)) return emit_dynamic_step(i);
@@ -202,6 +207,19 @@ void Planner::emit_step(InstructionIndex i) {
   add_plain_step(i, UnsupportedStep{});
 }
 
+// A custom call on another core of the chip (XLA:TPU's SparseCore) that says what it computes by a computation on the
+// same operands, whatever its target is named.
+bool Planner::is_offload(const Instruction& call) const {
+  if (computation_.execution_thread != "sparsecore" || call.called.size() != 1) return false;
+  const Computation& called = module_.computations[call.called[0]];
+  const std::vector<InstructionIndex> parameters = called.parameters();
+  return called.root_instruction().shape.same_ignoring_layout(call.shape) &&
+         std::equal(parameters.begin(), parameters.end(), call.operands.begin(), call.operands.end(),
+                    [&](InstructionIndex parameter, InstructionIndex operand) {
+                      return called.instructions[parameter].shape.same_ignoring_layout(instruction(operand).shape);
+                    });
+}
+
 // Operations that know about the actual sizes of dynamic dimensions; with any other the elements past these would
 // count.
 void Planner::emit_dynamic_step(InstructionIndex i) {
@@ -218,7 +236,6 @@ void Planner::emit_dynamic_step(InstructionIndex i) {
     case Opcode::Map:
     case Opcode::Reduce:
     case Opcode::ReduceWindow:
-    case Opcode::Scatter:
     case Opcode::SelectAndScatter:
     case Opcode::SetDimensionSize:
     case Opcode::Sort:
@@ -227,21 +244,35 @@ void Planner::emit_dynamic_step(InstructionIndex i) {
   }
 }
 
+// The computation that an asynchronous operation wraps; nullopt when its start is not in sight.
+std::optional<hlo::ComputationIndex> Planner::wrapped_computation(InstructionIndex i) const {
+  while (instruction(i).opcode == Opcode::AsyncUpdate) i = instruction(i).operands[0];
+  if (instruction(i).opcode != Opcode::AsyncStart) return std::nullopt;
+  return instruction(i).called[0];
+}
+
 void Planner::emit_start(InstructionIndex i) {
-  const Instruction& it = instruction(i);
   const std::vector<Slot>& own = own_leaves_.at(i);
-  if (it.opcode == Opcode::AsyncStart && it.operands.size() != module_.computations[it.called[0]].parameters().size())
-    return add_plain_step(i, UnsupportedStep{});  // its operands come with a later async-update
-  size_t computed = 0;
-  if (it.opcode == Opcode::AsyncStart) {
-    computed = leaf_count(module_.computations[it.called[0]].root_instruction().shape);
-    Step& call = add_step(i, CallStep{it.called[0]});
-    add_operands(call, it);
-    for (size_t k = 0; k < computed && k < own.size(); ++k) call.outputs.push_back({own[k], false});
-  }
+  const size_t computed = instruction(i).opcode == Opcode::CopyStart ? 0 : emit_async_call(i, own);
   if (computed >= own.size()) return;
   Step& zeros = add_step(i, ZeroStep{});
   for (size_t k = computed; k < own.size(); ++k) zeros.outputs.push_back({own[k], false});
+}
+
+// Runs the wrapped computation as soon as all its operands are there. Returns how many of the leaves it makes.
+size_t Planner::emit_async_call(InstructionIndex i, const std::vector<Slot>& own) {
+  const std::vector<Shape>& state = instruction(i).shape.elements();
+  const std::optional<hlo::ComputationIndex> wrapped = wrapped_computation(i);
+  const uint32_t results = leaf_count(state[1]);
+  const bool complete = wrapped && state[0].elements().size() == module_.computations[*wrapped].parameters().size();
+  if (complete && results == leaf_count(module_.computations[*wrapped].root_instruction().shape)) {
+    Step& call = add_step(i, CallStep{*wrapped});
+    for (const Slot slot : slots_of(i).first(leaf_count(state[0]))) call.operands.push_back({slot, false});
+    for (const Slot slot : std::span(own).first(results)) call.outputs.push_back({slot, false});
+  } else if (complete || results > 0) {
+    add_plain_step(i, UnsupportedStep{});  // a part of the results, or known before their operands
+  }
+  return results;
 }
 
 void Planner::emit_conditional(InstructionIndex i) {

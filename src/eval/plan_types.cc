@@ -51,6 +51,7 @@ bool Planner::types_agree(InstructionIndex i) const {
     case Opcode::BitcastConvert:
     case Opcode::CustomCall: return true;
     case Opcode::AsyncStart:
+    case Opcode::AsyncUpdate:
     case Opcode::CopyStart: return leaves_agree(slots_of(i), it.shape);
     case Opcode::Dot:
     case Opcode::RaggedDot:

@@ -72,9 +72,10 @@ bool Planner::lanes_are_bits(ElementType from, ElementType to) {
   return lane_type(from) == from && lane_type(to) == to && to != ElementType::Pred;
 }
 
-Slot Planner::new_slot(InstructionIndex i, ElementType type) {
+Slot Planner::new_slot(InstructionIndex i, const Shape& leaf) {
   definition_.push_back(i);
-  slot_types_.push_back(type);
+  slot_types_.push_back(leaf.element_type());
+  plan_.slot_bytes.push_back(leaf.host_byte_size());
   return static_cast<Slot>(definition_.size() - 1);
 }
 
@@ -83,7 +84,7 @@ void Planner::define(InstructionIndex i, Role role) {
   node.role = role;
   node.first_leaf = static_cast<uint32_t>(leaves_.size());
   node.leaves = leaf_count(instruction(i).shape);
-  for_each_leaf(instruction(i).shape, [&](const Shape& leaf) { leaves_.push_back(new_slot(i, leaf.element_type())); });
+  for_each_leaf(instruction(i).shape, [&](const Shape& leaf) { leaves_.push_back(new_slot(i, leaf)); });
 }
 
 // `i` is leaves [first, first + count) of `of`.
@@ -117,8 +118,8 @@ void Planner::assign(InstructionIndex i) {
     case Opcode::Copy:
     case Opcode::OptBarrier:
     case Opcode::AddDependency:
-    case Opcode::Domain:
-    case Opcode::AsyncUpdate: return rename(i, it.operands[0]);
+    case Opcode::Domain: return rename(i, it.operands[0]);
+    case Opcode::AsyncUpdate: return it.operands.size() > 1 ? assign_start(i) : rename(i, it.operands[0]);
     case Opcode::CopyDone: return rename_element(i, 0);
     case Opcode::AsyncDone: return rename_element(i, 1);
     case Opcode::CopyStart:
@@ -146,12 +147,18 @@ void Planner::rename_element(InstructionIndex i, size_t element) {
   rename(i, tuple, first, leaf_count(elements[element]));
 }
 
-// (destination, source, context) of a copy; ((operands), results, contexts...) of an async computation.
+// (destination, source, context) of a copy; ((operands), results, contexts...) of an async computation, some of whose
+// operands may come with a later async-update.
 void Planner::assign_start(InstructionIndex i) {
   const Instruction& it = instruction(i);
   std::vector<Slot> slots;
+  if (it.opcode == Opcode::AsyncUpdate) {
+    const auto state = slots_of(it.operands[0]);
+    const uint32_t bound = leaf_count(operand_shape(it, 0).elements()[0]);
+    slots.assign(state.begin(), state.begin() + bound);
+  }
   const auto append_operands = [&] {
-    for (const InstructionIndex operand : it.operands) {
+    for (const InstructionIndex operand : std::span(it.operands).subspan(it.opcode == Opcode::AsyncUpdate ? 1 : 0)) {
       const auto leaves = slots_of(operand);
       slots.insert(slots.end(), leaves.begin(), leaves.end());
     }
@@ -161,7 +168,7 @@ void Planner::assign_start(InstructionIndex i) {
   const size_t renamed = slots.size();
   size_t leaf = 0;
   for_each_leaf(it.shape, [&](const Shape& shape) {
-    if (leaf++ >= renamed) slots.push_back(new_slot(i, shape.element_type()));
+    if (leaf++ >= renamed) slots.push_back(new_slot(i, shape));
   });
   rename_leaves(i, slots);
   nodes_[i].role = Role::Step;

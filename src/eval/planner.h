@@ -81,7 +81,7 @@ class Planner {
 
   // planner.cc: slots and roles, operands first.
   void find_needed();
-  Slot new_slot(InstructionIndex i, hlo::ElementType type);
+  Slot new_slot(InstructionIndex i, const hlo::Shape& leaf);
   void define(InstructionIndex i, Role role);
   void rename(InstructionIndex i, InstructionIndex of, uint32_t first, uint32_t count);
   void rename(InstructionIndex i, InstructionIndex of) { rename(i, of, 0, nodes_[of].leaves); }
@@ -110,6 +110,9 @@ class Planner {
   void emit_step(InstructionIndex i);
   void emit_dynamic_step(InstructionIndex i);
   void emit_start(InstructionIndex i);
+  size_t emit_async_call(InstructionIndex i, const std::vector<Slot>& own);
+  [[nodiscard]] std::optional<hlo::ComputationIndex> wrapped_computation(InstructionIndex i) const;
+  [[nodiscard]] bool is_offload(const hlo::Instruction& call) const;
   void emit_conditional(InstructionIndex i);
   Step& add_step(InstructionIndex i, decltype(Step::work) work);
   void add_operands(Step& step, const hlo::Instruction& it);

@@ -87,29 +87,28 @@ bool replaces(const ScalarFunction& function, std::span<const hlo::Literal> oper
 
 }  // namespace
 
-Result<hlo::Literal> scatter(const OpContext& context, std::span<const hlo::Literal> operands) {
-  const size_t count = operands.size() / 2;
-  const std::span<const hlo::Literal> inputs = operands.first(count);
-  const hlo::Literal& indices = operands[count];
-  const std::span<const hlo::Literal> updates = operands.subspan(count + 1);
+Result<hlo::Literal> scatter(const OpContext& context, std::vector<hlo::Literal> results,
+                             std::span<const hlo::Literal> indices_and_updates) {
+  const size_t count = results.size();
+  const hlo::Literal& indices = indices_and_updates[0];
+  const std::span<const hlo::Literal> updates = indices_and_updates.subspan(1);
 
   std::vector<hlo::ElementType> types;
-  for (const hlo::Literal& input : inputs) types.push_back(input.shape().element_type());
+  for (const hlo::Literal& result : results) types.push_back(result.shape().element_type());
   for (const hlo::Literal& update : updates) types.push_back(update.shape().element_type());
   SAPPER_TRY(ScalarFunction function, ScalarFunction::make(context, 0, types, std::span(types).first(count)));
-  const bool is_replacement = replaces(function, inputs, updates);
+  const bool is_replacement = replaces(function, results, updates);
 
-  std::vector<hlo::Literal> results(inputs.begin(), inputs.end());
   std::vector<Target> targets;
   for (size_t t = 0; t < count; ++t) {
     targets.push_back({results[t].mutable_bytes().data(), updates[t].bytes().data(), hlo::host_bytes(types[t]),
                        hlo::host_bytes(types[count + t])});
   }
-  Combiner combiner(std::move(function), targets, inputs, updates);
+  Combiner combiner(std::move(function), targets, results, updates);
 
   if (updates[0].element_count() > 0) {
     const IndexedWindows windows =
-        scatter_windows(context.instruction.attributes(), inputs[0].shape(), indices, updates[0].shape());
+        scatter_windows(context.instruction.attributes(), results[0].shape(), indices, updates[0].shape());
     const IndexReader index(indices);
     std::vector<Axis<2>> outer = windows.window;
     const Axis<2> run = outer.empty() ? Axis<2>{1, {1, 1}} : outer.back();

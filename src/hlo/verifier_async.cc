@@ -19,20 +19,22 @@ bool is_prefix(const std::vector<Shape>& part, const std::vector<Shape>& whole) 
   return part.size() <= whole.size() && std::equal(part.begin(), part.end(), whole.begin(), compatible);
 }
 
-// `part` is `whole`, or the first elements of it: results may become known one after the other.
+// `part` is `whole`, or the first elements of it, or () where nothing is known yet: results may become known one after
+// the other.
 bool is_part_of_result(const Shape& part, const Shape& whole) {
+  if (part.is_tuple() && part.elements().empty()) return true;
   return compatible(part, whole) ||
          (part.is_tuple() && whole.is_tuple() && is_prefix(part.elements(), whole.elements()));
 }
 
-// What the wrapped computation returns, where the state can be followed back to its async-start in this computation.
-const Shape* wrapped_result(const Site& site) {
+// The wrapped computation, where the state can be followed back to its async-start in this computation.
+const Computation* wrapped_computation(const Site& site) {
   constexpr int most_updates = 1000;
   const Instruction* at = &site.operand_instruction(0);
   for (int i = 0; i < most_updates && at->opcode == Opcode::AsyncUpdate; ++i)
     at = &site.computation.instructions[at->operands[0]];
   if (at->opcode != Opcode::AsyncStart) return nullptr;
-  return &site.module.computations[at->called[0]].root_instruction().shape;
+  return &site.module.computations[at->called[0]];
 }
 
 }  // namespace
@@ -75,6 +77,17 @@ Result<Inferred> infer_async_update(const Site& site) {
   if (!fits || !is_part_of_result(before.elements()[1], after.elements()[1]))
     return site.bad("stated shape {} is not {} with {} further operands", text(after), text(before),
                     site.operand_count() - 1);
+  if (const Computation* wrapped = wrapped_computation(site)) {
+    const std::vector<InstructionIndex> parameters = wrapped->parameters();
+    for (size_t i = bound_before.size(); i < bound.size(); ++i)
+      if (i >= parameters.size() || !compatible(bound[i], wrapped->instructions[parameters[i]].shape))
+        return site.bad("operand {} of the wrapped computation is {}, which '{}' does not take there", i,
+                        text(bound[i]), wrapped->name);
+    const Shape& result = wrapped->root_instruction().shape;
+    if (!is_part_of_result(after.elements()[1], result))
+      return site.bad("stated result {} but computation '{}' returns {}", text(after.elements()[1]), wrapped->name,
+                      text(result));
+  }
   return after;
 }
 
@@ -83,7 +96,7 @@ Result<Inferred> infer_async_done(const Site& site) {
   SAPPER_CHECKED(check_async_state(site, state));
   const Shape& known = state.elements()[1];
   if (compatible(known, site.stated())) return known;
-  if (const Shape* result = wrapped_result(site)) return *result;
+  if (const Computation* wrapped = wrapped_computation(site)) return wrapped->root_instruction().shape;
   return is_part_of_result(known, site.stated()) ? Inferred(site.stated()) : Inferred(known);
 }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/memory.h"
 #include "target/compile_options.h"
 #include "target/compiler.h"
 #include "target/dump.h"

@@ -57,7 +57,4 @@ struct ProcessOutput {
 // Runs a program with our environment to its end.
 [[nodiscard]] Result<ProcessOutput> run_process(const std::vector<std::string>& arguments);
 
-// The memory of this machine, or of the container when that is less.
-[[nodiscard]] int64_t physical_memory_bytes();
-
 }  // namespace sapper::target

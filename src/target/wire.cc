@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "target/process.h"
+#include "base/memory.h"
 
 namespace sapper::target {
 namespace {

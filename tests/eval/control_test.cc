@@ -67,6 +67,17 @@ const HloCase cases[] = {
      "x = f32[2] constant({1, 3})\n s = ((f32[2]), f32[2], s32[]) async-start(x), calls=double\n"
      "u = ((f32[2]), f32[2], s32[]) async-update(s)\n ROOT r = f32[2] async-done(u)",
      "f32[2] {2, 6}", count_to_five},
+    {"async_late_operands",
+     "x = f32[2] constant({1, 3})\n s = ((), (), s32[]) async-start(), calls=double\n"
+     "u = ((f32[2]), f32[2]) async-update(s, x)\n ROOT r = f32[2] async-done(u)",
+     "f32[2] {2, 6}", count_to_five},
+    {"offload",
+     "x = f32[2] constant({1, 3})\n s = ((f32[2]), f32[2], s32[]) async-start(x), "
+     "async_execution_thread=\"sparsecore\", calls=offloaded\n ROOT r = f32[2] async-done(s)",
+     "f32[2] {2, 6}",
+     "double { p = f32[2] parameter(0)\n ROOT r = f32[2] add(p, p) }, execution_thread=\"sparsecore\"\n"
+     "offloaded { p = f32[2] parameter(0)\n ROOT r = f32[2] custom-call(p), custom_call_target=\"anything\", "
+     "called_computations={double} }, execution_thread=\"sparsecore\""},
     {"copy_start",
      "x = f32[2] constant({1, 3})\n s = (f32[2], f32[2], u32[]) copy-start(x)\n ROOT r = f32[2] copy-done(s)",
      "f32[2] {1, 3}", ""},
@@ -125,6 +136,29 @@ TEST(Limits, MemoryIsCheckedBeforeItIsAllocated) {
       "dimensions={0}\n"
       "d = f32[2000] concatenate(b, c), dimensions={0}\n ROOT e = f32[2000] reverse(d), dimensions={0}");
   EXPECT_EQ(error_of(chain, options).kind, ErrorKind::Resource);
+}
+
+TEST(Limits, WhatCannotFitIsRefusedBeforeItIsReached) {
+  const hlo::Module module = entry_module(
+      "x = s32[] constant(1)\n w = s32[] while(x), condition=always, body=again\n"
+      "ROOT big = s32[1000000,1000000] broadcast(w), dimensions={}",
+      endless);
+  const Error error = error_of(module);
+  EXPECT_EQ(error.kind, ErrorKind::Resource);
+  EXPECT_EQ(error.where.instruction, "big");
+}
+
+TEST(Limits, LeastMemoryIsWhatLivesTogether) {
+  const hlo::Module module = entry_module(
+      "a = f32[1000] parameter(0)\n b = f32[1000] reverse(a), dimensions={0}\n"
+      "c = f32[2000] concatenate(a, b), dimensions={0}\n ROOT r = (f32[1000], f32[2000]) tuple(a, c)");
+  EXPECT_EQ(least_memory_bytes(module), 12'000);
+  const hlo::Module called = entry_module(
+      "a = f32[1000] parameter(0)\n c = f32[1000] call(a), to_apply=inner\n ROOT r = (f32[1000], f32[1000]) tuple(a, "
+      "c)",
+      "inner { p = f32[1000] parameter(0)\n zero = f32[] constant(0)\n b = f32[5000] pad(p, zero), padding=0_4000\n"
+      "ROOT s = f32[1000] slice(b), slice={[4000:5000]} }\n");
+  EXPECT_EQ(least_memory_bytes(called), 20'000);  // the pad may reuse its operand
 }
 
 TEST(Limits, BuffersAreFreedAtTheLastUse) {
@@ -220,6 +254,25 @@ TEST(Arguments, AreNotWrittenTo) {
   expect_same(argument, constant("f32[2] {1, 2}"));
 }
 
+// The first scatter's operand and result are used again; the second's operand dies.
+TEST(Arguments, ScatterWritesOverWhatDiesOnly) {
+  const std::string rest =
+      ", i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+      "index_vector_dim=1, to_apply=sum\n";
+  const hlo::Literal result = value_of(
+      "x = s32[3] constant({1, 2, 3})\n a = s32[3] add(x, x)\n i = s32[1,1] constant({{1}})\n"
+      "u = s32[1] constant({10})\n b = s32[3] scatter(a" +
+          rest +
+          "c = s32[3] add(a, b)\n"
+          "d = s32[3] scatter(c" +
+          rest + "ROOT r = (s32[3], s32[3], s32[3]) tuple(a, b, d)",
+      {}, "sum {\n p = s32[] parameter(0)\n q = s32[] parameter(1)\n ROOT r = s32[] add(p, q)\n}");
+  ASSERT_EQ(result.elements().size(), 3);
+  EXPECT_TRUE(result.elements()[0] == constant("s32[3] {2, 4, 6}"));
+  EXPECT_TRUE(result.elements()[1] == constant("s32[3] {2, 14, 6}"));
+  EXPECT_TRUE(result.elements()[2] == constant("s32[3] {4, 28, 12}"));
+}
+
 TEST(Trace, GivesEveryValueInOrder) {
   std::vector<std::string> seen;
   Options options;
@@ -231,6 +284,19 @@ TEST(Trace, GivesEveryValueInOrder) {
            "twice { p = s32[] parameter(0)\n ROOT s = s32[] add(p, p) }\n", options);
   const std::vector<std::string> expected = {"main.x=1", "twice.p=1", "twice.s=2", "main.y=2", "main.r=-2"};
   EXPECT_EQ(seen, expected);
+}
+
+TEST(Trace, EntersNoComputationThatIsAppliedToElements) {
+  std::vector<std::string> seen;
+  Options options;
+  options.trace = [&](const hlo::Computation& computation, const hlo::Instruction&, const hlo::Literal&) {
+    seen.push_back(computation.name);
+  };
+  value_of("x = s32[2] constant({1, 2})\n ROOT r = s32[2] map(x), dimensions={0}, to_apply=outer", {},
+           "inner { p = s32[] parameter(0)\n ROOT s = s32[] add(p, p) }\n"
+           "outer { p = s32[] parameter(0)\n ROOT c = s32[] call(p), to_apply=inner }\n",
+           options);
+  EXPECT_EQ(seen, (std::vector<std::string>{"main", "main"}));
 }
 
 TEST(ExcessPrecision, KeepsWhatConvertsWouldRound) {

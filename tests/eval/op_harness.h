@@ -137,6 +137,10 @@ inline Result<Literal> run_op(hlo::Instruction instruction, std::vector<hlo::Com
                             if (!call) return fail(ErrorKind::Internal, "unexpected call");
                             return call(arguments);
                           }};
+  if (instruction.opcode == Opcode::Scatter) {
+    const auto arrays = operands.first(operands.size() / 2);
+    return scatter(context, {arrays.begin(), arrays.end()}, operands.subspan(arrays.size()));
+  }
   const Op op = find_op(instruction.opcode);
   if (op == nullptr) return fail(ErrorKind::Unsupported, "no operation");
   return op(context, operands);

@@ -392,6 +392,8 @@ CASES(Asynchronous,  //
       Case{{"f32[4]"},
            "((f32[4]), f32[2], s32[]) async-start(p0), calls=row",
            "stated result f32[2] but computation 'row' returns f32[4]"},
+      Case{{}, "((), (), s32[]) async-start(), calls=row"},
+      Case{{"((), (), s32[])", "f32[4]"}, "((f32[4]), f32[4], s32[]) async-update(p0, p1)"},
       Case{{"token[]"}, "((f32[4], s32[]), token[]) infeed(p0)"},
       Case{{"token[]"}, "f32[4] infeed(p0)", "expected (data, token[])"},
       Case{{"f32[4]", "token[]"}, "token[] outfeed(p0, p1), outfeed_shape=f32[4]"},
