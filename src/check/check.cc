@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/memory.h"
 #include "check/inputs_for.h"
 #include "check/judge.h"
 #include "check/kernel_passes.h"
@@ -39,7 +40,7 @@ Verdict verdict_of(const Error& error) {
 struct Run {
   const InputSet& set;
   Judge judge;
-  Status prepared;  // why the reference could not be evaluated
+  Status prepared;  // why there is no reference to judge by
 };
 
 // One module on one target over its input sets: compiled once, and once more with dumps when passes are to be walked.
@@ -94,11 +95,28 @@ class Check {
             .fast_min_max = options_.target.platform == target::Platform::Cpu && has_fast_min_max()};
   }
 
+  // The arguments and results are held on both sides; a compiled program needs no less than the evaluator.
+  Status room_to_execute() {
+    int64_t held = 0;
+    for (const InputSet& set : sets_)
+      for (const Literal& argument : set.arguments) held += argument.shape().host_byte_size();
+    held += std::ssize(sets_) * module_.entry_computation().root_instruction().shape.host_byte_size();
+    const int64_t machine = physical_memory_bytes();
+    const int64_t needed = held + eval::least_memory_bytes(module_);
+    if (needed <= machine) return {};
+    return fail(ErrorKind::Resource, "to execute the program takes at least {} MiB of memory; the machine has {}",
+                needed >> 20, machine >> 20);
+  }
+
   // Evaluates the reference on each input set.
   Status prepare() {
+    const Status room = in_file(executes() ? room_to_execute() : Status(), report_.path);
     for (const InputSet& set : sets_) {
       Run run{set, Judge(module_, set.arguments, options_.evaluation, options_.tolerance, policy()), {}};
-      if (options_.level != Level::Llo) run.prepared = in_file(run.judge.prepare(), report_.path);
+      if (!room)
+        run.prepared = room;
+      else if (options_.level != Level::Llo)
+        run.prepared = in_file(run.judge.prepare(), report_.path);
       if (!run.prepared && run.prepared.error().kind == ErrorKind::BadInput) return run.prepared;
       runs_.push_back(std::move(run));
     }
