@@ -5,6 +5,7 @@
 
 #include "check/contract.h"
 #include "check/litmus.h"
+#include "check/tie_order.h"
 #include "inputs/sampler.h"
 
 namespace sapper::check {
@@ -41,12 +42,13 @@ bool has_float_min_max(const Module& module) {
   return found;
 }
 
-bool has_default_precision_products(const Module& module) {
-  bool found = false;
+// The most bf16 products that a dot or convolution of f32 may be computed in; 0: there is none such.
+int most_bfloat16_passes(const Module& module) {
+  int most = 0;
   for_each_instruction(module, [&](const hlo::Computation& computation, const hlo::Instruction& instruction) {
-    found = found || numerics::has_default_precision(computation, instruction);
+    most = std::max(most, numerics::bfloat16_passes(computation, instruction));
   });
-  return found;
+  return most;
 }
 
 }  // namespace
@@ -85,6 +87,15 @@ Judgement Judge::judge(const Literal& got, Origin origin) {
       judgement.reason = output.reason;
     }
     judgement.outputs.push_back(std::move(output));
+  }
+  if (judgement.verdict == Verdict::Mismatch && orders_ties_otherwise(module_, arguments_, got, evaluation_)) {
+    judgement.verdict = Verdict::Policy;
+    judgement.reason = "an unstable sort leaves elements that compare equal in another order";
+    for (OutputReport& output : judgement.outputs) {
+      if (output.verdict != Verdict::Mismatch) continue;
+      output.verdict = judgement.verdict;
+      output.reason = judgement.reason;
+    }
   }
   return judgement;
 }
@@ -129,9 +140,11 @@ std::optional<std::string> Judge::allowing_policy(size_t leaf, const Literal& go
     return "multiply-adds are contracted: products are not rounded";
   if (policy_.fast_min_max && difference.lost_nans == difference.mismatches && has_float_min_max(module_))
     return "minima and maxima drop NaN (xla_cpu_enable_fast_min_max)";
-  const bool in_bfloat16 = policy_.bfloat16_products && has_default_precision_products(module_);
+  const int passes = policy_.bfloat16_products ? most_bfloat16_passes(module_) : 0;
+  const bool in_bfloat16 = passes > 0;
   if (in_bfloat16 && agrees_within(leaf, got, {.excess_precision = true, .bfloat16_products = true}))
-    return "f32 products of default precision run in one bf16 pass";
+    return passes == 1 ? "f32 products of default precision run in one bf16 pass"
+                       : "f32 products of high precision run in three bf16 passes";
   if (policy_.short_formulas &&
       agrees_within(leaf, got, {.excess_precision = true, .bfloat16_products = in_bfloat16, .short_formulas = true}))
     return "functions are computed by the emitters' short formulas";

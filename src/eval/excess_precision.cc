@@ -58,9 +58,16 @@ class Carrier {
   }
 
  private:
+  [[nodiscard]] bool has_carried_operand(const Instruction& instruction) const {
+    return std::any_of(instruction.operands.begin(), instruction.operands.end(),
+                       [&](InstructionIndex operand) { return carried_[operand]; });
+  }
+
   // Reads its operands as floats of any precision.
   [[nodiscard]] bool takes_any_precision(const Instruction& instruction) const {
     if (moves_elements(instruction.opcode)) return is_narrow(instruction.shape);
+    if (instruction.opcode == Opcode::Dot || instruction.opcode == Opcode::Convolution)
+      return has_carried_operand(instruction);
     if (instruction.opcode == Opcode::BitcastConvert || instruction.operands.empty() || !instruction.shape.is_array())
       return false;
     const Shape& operand = from_.instructions[instruction.operands[0]].shape;
@@ -70,8 +77,7 @@ class Carrier {
   [[nodiscard]] bool is_carried(const Instruction& instruction) const {
     if (!instruction.shape.is_array() || !is_narrow(instruction.shape)) return false;
     if (!moves_elements(instruction.opcode)) return takes_any_precision(instruction);
-    return std::any_of(instruction.operands.begin(), instruction.operands.end(),
-                       [&](InstructionIndex operand) { return carried_[operand]; });
+    return has_carried_operand(instruction);
   }
 
   InstructionIndex rewrite(InstructionIndex index, const Instruction& instruction) {

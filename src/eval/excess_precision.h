@@ -6,7 +6,8 @@
 
 namespace sapper::eval {
 
-// `module` with arithmetic on bf16 and f16, the converts to these types, and the moves between them done in f32. Values
+// `module` with arithmetic on bf16 and f16, the converts to these types, the moves between them, and the dots and
+// convolutions that read them done in f32. Values
 // are still rounded where they are stored in their type: results, parameters and results of called computations other
 // than calls, operands of other operations.
 [[nodiscard]] hlo::Module with_excess_precision(const hlo::Module& module);

@@ -11,6 +11,11 @@ using hlo::InstructionIndex;
 using hlo::Module;
 using hlo::Opcode;
 
+// A plain call, or a fusion within a fusion, whose result nobody stores.
+bool is_call(const Computation& computation, const Instruction& instruction) {
+  return instruction.opcode == Opcode::Call || (computation.is_fusion && instruction.opcode == Opcode::Fusion);
+}
+
 // Adds the body of `called` on `arguments`; returns the index of its root.
 InstructionIndex add_body(hlo::Rewriter& rewriter, const Computation& called,
                           const std::vector<InstructionIndex>& arguments) {
@@ -39,7 +44,7 @@ Module with_calls_inlined(const Module& module) {
     size_t size = computation.instructions.size();
     Computation inlined = rewriter.run([&](const Instruction& instruction) {
       const std::vector<InstructionIndex> operands = rewriter.moved_operands(instruction);
-      if (instruction.opcode != Opcode::Call) return rewriter.copy(instruction, operands);
+      if (!is_call(computation, instruction)) return rewriter.copy(instruction, operands);
       const Computation& called = result.computations[instruction.called[0]];
       if (size + called.instructions.size() > most_instructions) return rewriter.copy(instruction, operands);
       size += called.instructions.size();

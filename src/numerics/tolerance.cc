@@ -27,6 +27,7 @@ using Estimates = std::vector<Estimate>;  // one a leaf of the shape
 
 // The rules' constants; docs/comparison.md explains them.
 constexpr double approximation_ulps = 8;   // error of a transcendental in units of epsilon
+constexpr double complex_ulps = 8;         // of a complex product, quotient or root: several roundings of real numbers
 constexpr double quotient_ulps = 16;       // of a product of a quotient, in units of f32's epsilon
 constexpr double amplification = 64;       // of an argument's error by exp, pow, sin, ...
 constexpr double largest_error = 0.02;     // beyond this an estimate says nothing
@@ -67,14 +68,15 @@ Estimate capped(Estimate estimate) {
   return estimate;
 }
 
-enum class Kind { Move, Arithmetic, Cancelling, Smooth, Amplifying, Accumulating, Deciding, Ordering, Convert };
+enum class Kind { Move, Part, Arithmetic, Cancelling, Smooth, Amplifying, Accumulating, Deciding, Ordering, Convert };
 
 Kind kind_of(Opcode opcode) {
   switch (opcode) {
     case Opcode::Multiply:
     case Opcode::Divide:
-    case Opcode::Sqrt:
-    case Opcode::Complex: return Kind::Arithmetic;
+    case Opcode::Sqrt: return Kind::Arithmetic;
+    case Opcode::Real:
+    case Opcode::Imag: return Kind::Part;
     case Opcode::Add:
     case Opcode::Subtract: return Kind::Cancelling;
     case Opcode::Rsqrt:
@@ -311,9 +313,13 @@ class Pass {
     const bool is_float = unit > 0;
     switch (kind_of(instruction.opcode)) {
       case Kind::Move: return moved(instruction, in, is_float);
+      case Kind::Part:  // the error of a complex number is relative to its modulus, of which this may be little
+        in.scaled += in.relative;
+        return in;
       case Kind::Arithmetic:
         if (!is_float) return discrete(instruction, in);
         if (in.rounded) in.relative = 2 * in.relative + unit;
+        if (hlo::is_complex(type)) in.relative += complex_ulps * unit;
         in.rounded = true;
         return in;
       case Kind::Cancelling:
@@ -386,8 +392,11 @@ class Pass {
   Estimate accumulated(const Computation& computation, const Instruction& instruction, Estimate in, double unit) const {
     if (unit == 0) return discrete(instruction, in);
     const double length = accumulated_length(computation, instruction);
-    if (allowance_.bfloat16_products && has_default_precision(computation, instruction)) {
-      in.relative += 2 * epsilon(ElementType::BF16);
+    const int passes = allowance_.bfloat16_products ? bfloat16_passes(computation, instruction) : 0;
+    if (passes > 0) {
+      constexpr double bfloat16 = 0x1p-7;
+      // Three passes leave out the product of the low parts and what two parts do not hold of each operand.
+      in.relative += passes == 1 ? 2 * bfloat16 : 3 * bfloat16 * bfloat16;
       in.rounded = true;
     }
     if (length <= 1 && !in.rounded && instruction.opcode != Opcode::CustomCall) {
@@ -407,14 +416,17 @@ class Pass {
 
 }  // namespace
 
-bool has_default_precision(const Computation& computation, const Instruction& instruction) {
-  if (instruction.opcode != Opcode::Dot && instruction.opcode != Opcode::Convolution) return false;
-  for (const int precision : instruction.attributes().precision_config().operand_precision())
-    if (precision != proto::PrecisionConfig::DEFAULT) return false;
+int bfloat16_passes(const Computation& computation, const Instruction& instruction) {
+  if (instruction.opcode != Opcode::Dot && instruction.opcode != Opcode::Convolution) return 0;
+  int passes = 1;
+  for (const int precision : instruction.attributes().precision_config().operand_precision()) {
+    if (precision == proto::PrecisionConfig::HIGH) passes = 3;
+    if (precision != proto::PrecisionConfig::HIGH && precision != proto::PrecisionConfig::DEFAULT) return 0;
+  }
   const auto is_f32 = [&](hlo::InstructionIndex operand) {
     return computation.instructions[operand].shape.element_type() == ElementType::F32;
   };
-  return std::any_of(instruction.operands.begin(), instruction.operands.end(), is_f32);
+  return std::any_of(instruction.operands.begin(), instruction.operands.end(), is_f32) ? passes : 0;
 }
 
 std::vector<OutputTolerance> derive_tolerances(const Module& module, Allowance allowance) {

@@ -25,7 +25,7 @@ struct OutputTolerance {
 // What an implementation may do beyond rounding each operation once.
 struct Allowance {
   bool excess_precision = false;   // leave out roundings to narrow float types
-  bool bfloat16_products = false;  // round the f32 operands of dots and convolutions of default precision to bf16
+  bool bfloat16_products = false;  // f32 dots and convolutions in bf16: of default precision once, of high three times
   bool short_formulas = false;     // compute functions as the emitters of XLA:TPU do (docs/comparison.md)
 };
 
@@ -33,7 +33,9 @@ struct Allowance {
 // and extrapolated).
 [[nodiscard]] std::vector<OutputTolerance> derive_tolerances(const hlo::Module& module, Allowance allowance);
 
-// Whether `instruction` is a dot or convolution with an f32 operand whose precision is the default one.
-[[nodiscard]] bool has_default_precision(const hlo::Computation& computation, const hlo::Instruction& instruction);
+// In how many products of bf16 numbers a dot or convolution with an f32 operand may be computed, by its
+// operand_precision: default 1, high 3 (each operand as the sum of two bf16 numbers). 0: it must keep f32, or is
+// something else.
+[[nodiscard]] int bfloat16_passes(const hlo::Computation& computation, const hlo::Instruction& instruction);
 
 }  // namespace sapper::numerics

@@ -24,7 +24,10 @@ Module parse(const std::string& text) {
 
 Literal array(ElementType type, const std::vector<double>& values) {
   Literal literal(Shape::array(type, {static_cast<int64_t>(values.size())}));
-  for (size_t i = 0; i < values.size(); ++i) literal.set_real(static_cast<int64_t>(i), values[i]);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    hlo::is_float(type) ? literal.set_real(at, values[i]) : literal.set_integer(at, static_cast<int64_t>(values[i]));
+  }
   return literal;
 }
 
@@ -153,6 +156,74 @@ TEST(Judge, AResultOfAnotherShapeIsUndetermined) {
   EXPECT_EQ(judge(add_text, x, array(ElementType::F32, {2})).verdict, Verdict::Undetermined);
   EXPECT_EQ(judge(add_text, x, array(ElementType::S32, {2, 6})).verdict, Verdict::Undetermined);
   EXPECT_EQ(judge(add_text, x, Literal::tuple({})).verdict, Verdict::Undetermined);
+}
+
+constexpr const char* sort_text = R"(
+HloModule m
+before { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  i = s32[] parameter(2)
+  j = s32[] parameter(3)
+  ROOT c = pred[] compare(a, b), direction=LT }
+ENTRY e {
+  x = f32[4] parameter(0)
+  i = s32[4] parameter(1)
+  ROOT s = (f32[4], s32[4]) sort(x, i), dimensions={0}, to_apply=before)";
+
+Verdict judge_sorted(const std::string& attributes, const std::vector<double>& keys,
+                     const std::vector<double>& companions) {
+  const std::vector<Literal> arguments{array(ElementType::F32, {2, 1, 2, 0}), array(ElementType::S32, {0, 1, 2, 3})};
+  const Literal got = Literal::tuple({array(ElementType::F32, keys), array(ElementType::S32, companions)});
+  return judge(sort_text + attributes + "\n}", arguments, got).verdict;
+}
+
+TEST(Judge, AnUnstableSortMayOrderTiesAsItLikes) {
+  EXPECT_EQ(judge_sorted("", {0, 1, 2, 2}, {3, 1, 0, 2}), Verdict::Agree);
+  EXPECT_EQ(judge_sorted("", {0, 1, 2, 2}, {3, 1, 2, 0}), Verdict::Policy);
+  EXPECT_EQ(judge_sorted(", is_stable=true", {0, 1, 2, 2}, {3, 1, 2, 0}), Verdict::Mismatch);
+  EXPECT_EQ(judge_sorted("", {0, 1, 2, 2}, {1, 3, 2, 0}), Verdict::Mismatch);  // companions of other keys
+  EXPECT_EQ(judge_sorted("", {0, 1, 2, 2}, {3, 1, 0, 0}), Verdict::Mismatch);  // one twice
+  EXPECT_EQ(judge_sorted("", {1, 0, 2, 2}, {1, 3, 0, 2}), Verdict::Mismatch);  // not in order
+}
+
+TEST(Judge, ProductsOfHighPrecisionMayTakeThreePasses) {
+  const Module module = parse(R"(
+HloModule m
+ENTRY e {
+  x = f32[1] parameter(0)
+  y = f32[1] parameter(1)
+  ROOT d = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}, operand_precision={high,high}
+})");
+  const std::vector<Literal> arguments{array(ElementType::F32, {1.1}), array(ElementType::F32, {1.1})};
+  Judge judge(module, arguments, {}, std::nullopt, {.bfloat16_products = true});
+  ASSERT_TRUE(judge.prepare());
+  const auto off_by = [&](double relative) {
+    Literal got = judge.reference();
+    got.set_real(0, got.real_at(0) * (1 + relative));
+    return judge.judge(got).verdict;
+  };
+  EXPECT_EQ(off_by(0x1p-14), Verdict::Policy);
+  EXPECT_EQ(off_by(0x1p-9), Verdict::Mismatch);  // as one pass would be
+}
+
+TEST(Judge, PartsOfComplexQuotientsAreAsExactAsTheirModulus) {
+  const std::string text = R"(
+HloModule m
+ENTRY e {
+  a = f32[2] parameter(0)
+  b = f32[2] parameter(1)
+  z = c64[2] complex(a, b)
+  q = c64[2] divide(z, z)
+  ROOT i = f32[2] PART(q)
+})";
+  const auto judge_part = [&](const std::string& part, double got) {
+    std::string program = text;
+    program.replace(program.find("PART"), 4, part);
+    const std::vector<Literal> z{array(ElementType::F32, {3, 1}), array(ElementType::F32, {4, 1})};
+    return judge(program, z, array(ElementType::F32, {got, part == "real" ? 1.0 : 0.0})).verdict;
+  };
+  EXPECT_EQ(judge_part("real", 1 + 0x1p-22), Verdict::Agree);
+  EXPECT_EQ(judge_part("real", 1 + 0x1p-16), Verdict::Mismatch);
 }
 
 }  // namespace

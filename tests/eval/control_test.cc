@@ -325,5 +325,18 @@ TEST(ExcessPrecision, SeesThroughCalls) {
       constant("f32[1] {1.001}"));
 }
 
+TEST(ExcessPrecision, ReachesProductsWithinAFusion) {
+  // As a kernel without bf16 arithmetic computes it: the operand of the dot is narrow in a fusion of its own.
+  Options options;
+  options.excess_precision = true;
+  expect_same(value_of("x = f32[1] constant({1.001})\n ROOT f = f32[] fusion(x), kind=kOutput, calls=outer", {},
+                       "inner { p = f32[1] parameter(0)\n ROOT c = bf16[1] convert(p) }\n"
+                       "outer { q = f32[1] parameter(0)\n n = bf16[1] fusion(q), kind=kLoop, calls=inner\n"
+                       "o = bf16[1] constant({1})\n"
+                       "ROOT d = f32[] dot(n, o), lhs_contracting_dims={0}, rhs_contracting_dims={0} }\n",
+                       options),
+              constant("f32[] 1.001"));
+}
+
 }  // namespace
 }  // namespace sapper::eval
