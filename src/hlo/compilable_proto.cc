@@ -36,6 +36,29 @@ class UniqueNames {
   std::unordered_map<std::string, int> last_suffix_;
 };
 
+// Ids counted through the module: older compilers refuse those that have their computation's id in the upper half.
+void number_plainly(Module& module) {
+  int64_t next = 0;
+  for (Computation& computation : module.computations) {
+    std::unordered_map<int64_t, int64_t> numbered;  // by the old id, and by its lower half
+    for (Instruction& instruction : computation.instructions) {
+      numbered[instruction.id] = numbered[instruction.id & UINT32_MAX] = next;
+      instruction.id = next++;
+    }
+    for (Instruction& instruction : computation.instructions) {
+      if (instruction.attributes().control_predecessor_ids().empty()) continue;
+      for (int64_t& id : *instruction.edit_attributes().mutable_control_predecessor_ids())
+        if (const auto place = numbered.find(id); place != numbered.end()) id = place->second;
+    }
+  }
+}
+
+bool has_large_ids(const Module& module) {
+  bool large = false;
+  for_each_instruction(module, [&](const Computation&, const Instruction& i) { large = large || i.id > INT32_MAX; });
+  return large;
+}
+
 }  // namespace
 
 std::string to_compilable_proto(const Module& module) {
@@ -47,6 +70,7 @@ std::string to_compilable_proto(const Module& module) {
       instruction.shape = with_layouts(instruction.shape);
     }
   }
+  if (has_large_ids(module)) number_plainly(compilable);
   for (Shape& shape : compilable.entry_parameter_layouts) shape = with_layouts(shape);
   compilable.entry_result_layout = with_layouts(compilable.entry_result_layout);
   return to_proto(compilable);
