@@ -221,7 +221,7 @@ constexpr OpcodeInfo kOpcodes[] = {
      "a >> b, copies of the sign shifted in."},
     {"sclz.u32", "s = s", Unit::Scalar, Action{count_leading_zeros}, "How many zeros a starts with; 32 for 0."},
     {"spcnt.u32", "s = s", Unit::Scalar, Action{count_ones}, "How many bits of a are set."},
-    {"smov.u32|f32|s32", "s = s s?", Unit::Scalar, Action{move},
+    {"smov.(u32|f32|s32)", "s = s s?", Unit::Scalar, Action{move},
      "The last operand. `smov (p, old), new` is p ? new : old."},
     {"scalar_select", "s = p s s", Unit::Scalar, Action{select}, "p ? a : b."},
     {"scmp.eq|ne|lt|le|gt|ge.s32.totalorder", "p = s s", Unit::Scalar, Action{compare<int32_t>},

@@ -127,6 +127,8 @@ std::span<const OpcodeInfo> transcendental_rows() {
        "x^y of f32; lowered to vlog2 and vexp2 later." SAPPER_FINE},
       {"vpow2.f32", "v = v", Unit::Transcendental, Action{push_and_pop<decltype(exp2_f32), kFine, uint32_t>},
        "2^x of f32, as older releases spell it." SAPPER_FINE},
+      {"vpow.pop", "v = v", Unit::Transcendental, Action{push_and_pop<decltype(exp2_f32), kFine, uint32_t>},
+       "2^x of f32: vexp2.f32.pop as older releases spell it." SAPPER_FINE},
       {"vrcp.pop", "v = v", Unit::Transcendental, Action{push_and_pop<decltype(reciprocal_f32), kRough, uint32_t>},
        "vrcp.f32.pop as older releases spell it." SAPPER_ROUGH},
       {"vrsqrt.pop", "v = v", Unit::Transcendental,
