@@ -1,5 +1,7 @@
 #include "hlo/module.h"
 
+#include <algorithm>
+
 namespace sapper::hlo {
 
 const Attributes& Instruction::attributes() const {
@@ -15,12 +17,9 @@ Attributes& Instruction::edit_attributes() {
 
 std::vector<InstructionIndex> Computation::parameters() const {
   std::vector<InstructionIndex> found;
-  for (InstructionIndex i = 0; i < instructions.size(); ++i) {
-    if (instructions[i].opcode != Opcode::Parameter) continue;
-    const auto number = static_cast<size_t>(instructions[i].parameter_number);
-    if (found.size() <= number) found.resize(number + 1);
-    found[number] = i;
-  }
+  for (InstructionIndex i = 0; i < instructions.size(); ++i)
+    if (instructions[i].opcode == Opcode::Parameter) found.push_back(i);
+  std::ranges::stable_sort(found, {}, [&](InstructionIndex i) { return instructions[i].parameter_number; });
   return found;
 }
 

@@ -70,7 +70,7 @@ struct Computation {
   std::vector<InstructionIndex> listed_order;
 
   [[nodiscard]] const Instruction& root_instruction() const { return instructions[root]; }
-  // Indices of the parameters by parameter number. Linear in the computation.
+  // Indices of the parameters in the order of their numbers. Linear in the computation.
   [[nodiscard]] std::vector<InstructionIndex> parameters() const;
 };
 

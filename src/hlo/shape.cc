@@ -153,13 +153,17 @@ Shape Shape::with_layout(std::shared_ptr<const Layout> layout) const {
 }
 
 Shape Shape::without_layout() const {
-  const bool bare = !data_->layout && std::all_of(elements().begin(), elements().end(), [](const Shape& element) {
-    return element.without_layout().data_ == element.data_;
-  });
+  bool bare = !data_->layout;
+  std::vector<Shape> bare_elements;
+  bare_elements.reserve(elements().size());
+  for (const Shape& element : elements()) {
+    const Shape& stripped = bare_elements.emplace_back(element.without_layout());
+    bare = bare && stripped.data_ == element.data_;
+  }
   if (bare) return *this;
   Data data = *data_;
   data.layout = nullptr;
-  for (Shape& element : data.elements) element = element.without_layout();
+  data.elements = std::move(bare_elements);
   return Shape(std::make_shared<const Data>(std::move(data)));
 }
 

@@ -2,12 +2,10 @@
 #include <algorithm>
 
 #include "hlo/proto.h"
+#include "hlo/shape_limits.h"
 
 namespace sapper::hlo {
 namespace {
-
-// Shapes nest no deeper than this: XLA's own messages stay far below, and recursion over a Shape stays bounded.
-constexpr int max_depth = 64;
 
 Result<Shape> shape_from_proto(const proto::ShapeProto& in, int depth);
 
@@ -80,6 +78,7 @@ void layout_to_proto(const Layout& layout, proto::LayoutProto* out) {
 
 Result<Shape> array_from_proto(ElementType type, const proto::ShapeProto& in, int depth) {
   const auto rank = static_cast<size_t>(in.dimensions_size());
+  if (rank > max_rank) return fail(ErrorKind::BadInput, "a shape has {} dimensions, more than {}", rank, max_rank);
   // Absent flags, as old releases write shapes without dynamic dimensions, mean static.
   if (static_cast<size_t>(in.is_dynamic_dimension_size()) > rank)
     return fail(ErrorKind::BadInput, "a shape has {} dimensions but {} flags of dynamic dimensions", rank,
@@ -100,7 +99,8 @@ Result<Shape> array_from_proto(ElementType type, const proto::ShapeProto& in, in
 }
 
 Result<Shape> shape_from_proto(const proto::ShapeProto& in, int depth) {
-  if (depth > max_depth) return fail(ErrorKind::BadInput, "a shape nests deeper than {} levels", max_depth);
+  if (depth > max_shape_nesting)
+    return fail(ErrorKind::BadInput, "a shape nests deeper than {} levels", max_shape_nesting);
   SAPPER_TRY(const ElementType type, element_type_from_proto(in.element_type()));
   if (is_array_type(type)) return array_from_proto(type, in, depth);
   std::vector<Shape> elements;

@@ -1,6 +1,7 @@
 // Instructions: [ROOT] name = shape opcode(operands), attributes.
 #include <algorithm>
 
+#include "hlo/shape_limits.h"
 #include "hlo/text_literal.h"
 #include "hlo/text_metadata.h"
 #include "hlo/text_reader.h"
@@ -69,6 +70,14 @@ Shape with_default_layouts(const Shape& shape) {
   std::vector<Shape> elements;
   for (const Shape& element : shape.elements()) elements.push_back(with_default_layouts(element));
   return Shape::tuple(std::move(elements));
+}
+
+// Whether a shape that was inferred nests no deeper than one that is stated, and has no more than `parts` parts, which
+// it takes off: tuples of tuples grow without end.
+bool fits(const Shape& shape, size_t& parts, int depth = 0) {
+  if (depth > max_shape_nesting || parts == 0) return false;
+  --parts;
+  return std::ranges::all_of(shape.elements(), [&](const Shape& element) { return fits(element, parts, depth + 1); });
 }
 
 }  // namespace
@@ -150,7 +159,7 @@ InstructionIndex ModuleReader::read_operation(Instruction instruction, const cha
   instruction.opcode = opcode.opcode;
   if (instruction.opcode == Opcode::Parameter) {
     scan_.expect('(', "before the number of a parameter");
-    instruction.parameter_number = scan_.integer("the number of a parameter");
+    instruction.parameter_number = scan_.integer32("the number of a parameter");
     if (instruction.parameter_number < 0) scan_.fail_at(start, "the number of a parameter cannot be negative");
     Body& body = *bodies_.back();
     if (instruction.parameter_number >= body.parameter_bound) {
@@ -190,6 +199,8 @@ void ModuleReader::infer_shape(Instruction& instruction, const char* start) {
                                             calls_below ? ": the computation that it calls is further down" : ""));
   const Result<Shape> shape = hlo::infer_shape(module_, computation(), instruction);
   if (!shape) return scan_.fail_at(start, fmt::format("cannot infer the shape: {}", shape.error().message));
+  if (!fits(*shape, inferable_parts_))
+    return scan_.fail_at(start, "this shape is too large to infer: it must be stated");
   instruction.shape = with_default_layouts(*shape);
 }
 
@@ -405,12 +416,12 @@ Shape ModuleReader::read_shared_shape() {
 
 void ModuleReader::read_shared_metadata(Instruction& instruction) {
   const std::string_view text = scan_.peek_braced();
-  if (const auto found = metadata_.find(text); !text.empty() && found != metadata_.end()) {
+  if (const auto found = metadata_.find(text); found != metadata_.end()) {
     instruction.metadata = found->second;
     return scan_.skip_to(text.data() + text.size());
   }
   Scanner after = scan_;
-  after.skip_to(text.data() + text.size());
+  if (!text.empty()) after.skip_to(text.data() + text.size());
   instruction.metadata = std::make_shared<proto::OpMetadata>(read_metadata(scan_));
   if (!text.empty() && scan_.cursor() == after.cursor()) metadata_.emplace(text, instruction.metadata);
 }

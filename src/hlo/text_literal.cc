@@ -101,7 +101,8 @@ class ArrayReader {
     if (scan_.failed()) return;
     const bool is_signed = element_class(type_) == ElementClass::Signed;
     const int width = type_ == ElementType::Pred ? 1 : bit_width(type_);
-    const int64_t high = is_signed ? (int64_t{1} << (width - 1)) - 1 : (int64_t{1} << width) - 1;
+    const uint64_t ones = ~uint64_t{0} >> (64 - width);
+    const auto high = static_cast<int64_t>(is_signed ? ones >> 1 : ones);  // of u64: -1
     const bool fits =
         width == 64 ? !is_signed || *start == '-' || value >= 0 : value <= high && value >= (is_signed ? -high - 1 : 0);
     if (!fits || (!is_signed && *start == '-' && value != 0))

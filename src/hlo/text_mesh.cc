@@ -65,7 +65,7 @@ proto::MeshProto read_mesh(Scanner& scan) {
 }
 
 void append_mesh(std::string& out, const proto::MeshProto& mesh) {
-  if (mesh.axes_size() == 0 && mesh.device_ids_size() == 1) {
+  if (mesh.axes_size() == 0 && mesh.device_ids_size() == 1) {  // libtpu 0.0.52 writes and reads single_device instead
     fmt::format_to(std::back_inserter(out), "maximal_mesh[device_id={}]", mesh.device_ids(0));
     return;
   }

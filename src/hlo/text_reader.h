@@ -30,7 +30,7 @@ using WordMap =
 
 class ModuleReader : private NameResolver {
  public:
-  explicit ModuleReader(std::string_view text) : scan_(text) {}
+  explicit ModuleReader(std::string_view text) : scan_(text), inferable_parts_(1'000'000 + text.size()) {}
   [[nodiscard]] Result<Module> read();
 
  private:
@@ -104,6 +104,7 @@ class ModuleReader : private NameResolver {
   bool has_entry_ = false;
   bool makes_parameters_ = false;  // of the operands that an instruction that stands alone names
   int64_t next_id_ = 0;
+  size_t inferable_parts_;  // of shapes that the text leaves out, so that they stay in proportion to it
   // Equal texts of shapes, metadata and attributes are read once and shared.
   WordMap<std::string_view, Shape> shapes_;
   WordMap<std::string_view, std::shared_ptr<const proto::OpMetadata>> metadata_;

@@ -11,7 +11,7 @@
 namespace sapper::hlo {
 namespace {
 
-// Nested computations, tuples and shapes: deep enough for any program, shallow enough for any stack.
+// Nested computations, operands and tuples of values: deep enough for any program, shallow enough for any stack.
 constexpr int max_depth = 200;
 
 enum CharacterClass : uint8_t { Other = 0, WordStart = 1, WordPart = 2 };
@@ -36,21 +36,57 @@ int hex_digit(char c) {
   return -1;
 }
 
-// The byte that the escape at `at` (just after the backslash) stands for; moves `at` past it.
-std::optional<char> unescape(const char*& at, const char* end) {
-  const char kind = *at++;
+void append_utf8(std::string& out, uint32_t code) {
+  const auto continuation = [&](int shift) { out += static_cast<char>(0x80 | ((code >> shift) & 0x3f)); };
+  if (code < 0x80) {
+    out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    out += static_cast<char>(0xc0 | (code >> 6));
+    continuation(0);
+  } else if (code < 0x10000) {
+    out += static_cast<char>(0xe0 | (code >> 12));
+    continuation(6);
+    continuation(0);
+  } else {
+    out += static_cast<char>(0xf0 | (code >> 18));
+    continuation(12);
+    continuation(6);
+    continuation(0);
+  }
+}
+
+// The number of as many digits as there are at `at`, from `fewest` to `most`; moves `at` past them.
+std::optional<uint32_t> escaped_number(const char*& at, const char* end, uint32_t base, int fewest, int most) {
+  const char* digits = at;
+  uint32_t value = 0;
+  while (at < end && at - digits < most && static_cast<uint32_t>(hex_digit(*at)) < base)
+    value = value * base + static_cast<uint32_t>(hex_digit(*at++));
+  return at - digits < fewest ? std::nullopt : std::optional(value);
+}
+
+// Appends what the escape at `at` (just after the backslash) stands for and moves `at` past it. False: it is none.
+bool unescape(const char*& at, const char* end, std::string& out) {
+  if (at == end) return false;
   constexpr std::string_view letters = "abfnrtv\\'\"?";
   constexpr std::string_view bytes = "\a\b\f\n\r\t\v\\'\"?";
-  if (const size_t i = letters.find(kind); i != std::string_view::npos) return bytes[i];
-  int value = 0;
-  const char* digits = at;
-  if (kind == 'x' || kind == 'X') {
-    while (at < end && hex_digit(*at) >= 0 && at - digits < 2) value = value * 16 + hex_digit(*at++);
-    return at == digits ? std::nullopt : std::optional(static_cast<char>(value));
+  const char kind = *at++;
+  if (const size_t i = letters.find(kind); i != std::string_view::npos) {
+    out += bytes[i];
+    return true;
   }
-  --at;  // octal: the kind is its first digit
-  while (at < end && *at >= '0' && *at <= '7' && at - digits < 2) value = value * 8 + (*at++ - '0');
-  return at < digits || value > 255 ? std::nullopt : std::optional(static_cast<char>(value));
+  if (kind == 'u' || kind == 'U') {
+    const int digits = kind == 'u' ? 4 : 8;
+    const auto code = escaped_number(at, end, 16, digits, digits);
+    if (!code || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000)) return false;
+    append_utf8(out, *code);
+    return true;
+  }
+  const bool hexadecimal = kind == 'x' || kind == 'X';
+  if (!hexadecimal) --at;  // octal: the kind is its first digit
+  const auto byte = hexadecimal ? escaped_number(at, end, 16, 1, 2) : escaped_number(at, end, 8, 1, 3);
+  if (!byte || *byte > 0xff) return false;
+  out += static_cast<char>(*byte);
+  return true;
 }
 
 // From `{` at `begin` to its partner; empty when there is none. Braces in strings do not count.
@@ -283,12 +319,10 @@ std::string Scanner::string(std::string_view what) {
     value.append(plain, at);
     if (at >= end_ || *at != '\\') continue;
     const char* escape = at++;
-    const std::optional<char> byte = at < end_ ? unescape(at, end_) : std::nullopt;
-    if (!byte) {
+    if (!unescape(at, end_, value)) {
       fail_at(escape, "unknown escape in a string");
       return {};
     }
-    value += *byte;
   }
   if (at >= end_) {
     fail("this string is not closed");

@@ -92,8 +92,7 @@ class Scanner {
 
  private:
   void skip_blanks() {
-    if (cursor_<end_&& static_cast<unsigned char>(*cursor_)> ' ' && *cursor_ != '/') return;
-    skip_more_blanks();
+    if (at_end() || *cursor_ == '/' || static_cast<unsigned char>(*cursor_) <= ' ') skip_more_blanks();
   }
   void skip_more_blanks();
   void skip_comment();

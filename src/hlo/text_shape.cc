@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "hlo/proto.h"
+#include "hlo/shape_limits.h"
 
 namespace sapper::hlo {
 namespace {
 
-// More than any program has; literals are read and written dimension by dimension.
-constexpr size_t max_rank = 200;
+Shape read_shape(Scanner& scan, int depth);
 
 // '(' item (',' item)* ')' between the letter of a layout property and the next.
 template <class Item>
@@ -66,7 +66,7 @@ void read_split_configs(Scanner& scan, Layout& layout) {
   } while (scan.peek() == '(' && !scan.failed());
 }
 
-void read_layout_property(Scanner& scan, Layout& layout) {
+void read_layout_property(Scanner& scan, Layout& layout, int depth) {
   if (scan.accept('#')) {
     layout.index_primitive_type = unsigned_type_in_parentheses(scan, "index type");
   } else if (scan.accept('*')) {
@@ -85,7 +85,7 @@ void read_layout_property(Scanner& scan, Layout& layout) {
     read_split_configs(scan, layout);
   } else if (scan.accept_word("P")) {
     scan.expect('(', "before the physical shape of a layout");
-    layout.physical_shape = std::make_shared<Shape>(read_shape(scan));
+    layout.physical_shape = std::make_shared<Shape>(read_shape(scan, depth + 1));
     scan.expect(')', "after the physical shape of a layout");
   } else if (scan.accept_word("M")) {
     layout.dynamic_shape_metadata_prefix_bytes = integer_in_parentheses(scan, "metadata prefix size");
@@ -94,7 +94,7 @@ void read_layout_property(Scanner& scan, Layout& layout) {
   }
 }
 
-std::shared_ptr<const Layout> read_layout(Scanner& scan, size_t rank) {
+std::shared_ptr<const Layout> read_layout(Scanner& scan, size_t rank, int depth) {
   const char* start = scan.cursor();
   auto layout = std::make_shared<Layout>();
   scan.expect('{', "to start a layout");
@@ -104,7 +104,7 @@ std::shared_ptr<const Layout> read_layout(Scanner& scan, size_t rank) {
     } while (scan.accept(','));
   }
   if (scan.accept(':'))
-    while (scan.peek() != '}' && !scan.failed()) read_layout_property(scan, *layout);
+    while (scan.peek() != '}' && !scan.failed()) read_layout_property(scan, *layout, depth);
   scan.expect('}', "to end a layout");
   if (layout->minor_to_major.size() != rank) {
     scan.fail_at(start, fmt::format("the layout names {} dimensions, but the shape has {}",
@@ -117,13 +117,13 @@ std::shared_ptr<const Layout> read_layout(Scanner& scan, size_t rank) {
   return layout;
 }
 
-Shape read_tuple(Scanner& scan) {
+Shape read_tuple(Scanner& scan, int depth) {
   std::vector<Shape> elements;
-  scan.list('(', ')', "in a tuple shape", [&] { elements.push_back(read_shape(scan)); });
+  scan.list('(', ')', "in a tuple shape", [&] { elements.push_back(read_shape(scan, depth + 1)); });
   return Shape::tuple(std::move(elements));
 }
 
-Shape read_array(Scanner& scan, ElementType type) {
+Shape read_array(Scanner& scan, ElementType type, int depth) {
   std::vector<int64_t> dimensions;
   std::vector<bool> dynamic;
   scan.list('[', ']', "in a shape", [&] {
@@ -136,10 +136,32 @@ Shape read_array(Scanner& scan, ElementType type) {
   // `{` may also open the body of a computation: then it is followed by a name.
   const char after_brace = scan.peek() == '{' ? scan.peek_second() : '\0';
   const bool has_layout = after_brace == ':' || (after_brace >= '0' && after_brace <= '9');
-  auto layout = has_layout ? read_layout(scan, dimensions.size())
+  auto layout = has_layout ? read_layout(scan, dimensions.size(), depth)
                            : std::make_shared<const Layout>(Layout::descending(dimensions.size()));
   if (scan.failed()) return {};
   return Shape::array(type, std::move(dimensions), std::move(dynamic), std::move(layout));
+}
+
+Shape read_shape(Scanner& scan, int depth) {
+  if (depth > max_shape_nesting) scan.fail(fmt::format("a shape nests deeper than {} levels", max_shape_nesting));
+  if (scan.failed()) return {};
+  if (scan.peek() == '(') return read_tuple(scan, depth);
+  const char* start = scan.cursor();
+  const std::string_view word = scan.word("a shape");
+  if (word == "b" && scan.accept('(')) {
+    Shape of = read_shape(scan, depth + 1);
+    scan.expect(')', "to end a buffer shape");
+    return Shape::buffer(std::move(of));
+  }
+  const auto type = parse_element_type(word);
+  if (type && is_array_type(*type)) return read_array(scan, *type, depth);
+  if (type == ElementType::Token || type == ElementType::Opaque) {
+    scan.expect('[', "after the type");
+    scan.expect(']', "after the type: it has no dimensions");
+    return *type == ElementType::Token ? Shape::token() : Shape::opaque();
+  }
+  scan.fail_at(start, fmt::format("expected a shape, found '{}', which is not an element type", word));
+  return {};
 }
 
 // Past the `{...}` of a layout, which holds balanced parentheses and no braces.
@@ -158,27 +180,7 @@ bool shape_starts(const Scanner& scan) {
   return type && *type != ElementType::Tuple && *type != ElementType::Buffer;
 }
 
-Shape read_shape(Scanner& scan) {
-  const Scanner::Nesting nesting(scan);
-  if (scan.failed()) return {};
-  if (scan.peek() == '(') return read_tuple(scan);
-  const char* start = scan.cursor();
-  const std::string_view word = scan.word("a shape");
-  if (word == "b" && scan.accept('(')) {
-    Shape of = read_shape(scan);
-    scan.expect(')', "to end a buffer shape");
-    return Shape::buffer(std::move(of));
-  }
-  const auto type = parse_element_type(word);
-  if (type && is_array_type(*type)) return read_array(scan, *type);
-  if (type == ElementType::Token || type == ElementType::Opaque) {
-    scan.expect('[', "after the type");
-    scan.expect(']', "after the type: it has no dimensions");
-    return *type == ElementType::Token ? Shape::token() : Shape::opaque();
-  }
-  scan.fail_at(start, fmt::format("expected a shape, found '{}', which is not an element type", word));
-  return {};
-}
+Shape read_shape(Scanner& scan) { return read_shape(scan, 0); }
 
 void append_wire_shape(std::string& out, const proto::ShapeProto& wire) {
   const Result<Shape> shape = from_proto(wire);

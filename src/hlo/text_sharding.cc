@@ -240,7 +240,13 @@ proto::OpSharding read_sharding(Scanner& scan, const Shape& shape) {
     if (!shape.is_tuple()) return sharding;
     OpSharding spread;
     spread.set_type(OpSharding::TUPLE);
-    for (int i = leaf_count(shape); i > 0; --i) *spread.add_tuple_shardings() = sharding;
+    const int leaves = leaf_count(shape);
+    constexpr size_t most_bytes = 64 << 20;
+    if (static_cast<size_t>(leaves) * sharding.ByteSizeLong() > most_bytes) {
+      scan.fail("this sharding is too large to hold for each part of a tuple");
+      return sharding;
+    }
+    for (int i = 0; i < leaves; ++i) *spread.add_tuple_shardings() = sharding;
     return spread;
   }
   sharding.set_type(OpSharding::TUPLE);

@@ -110,25 +110,20 @@ Status check_computation(const Computation& computation) {
 }
 
 Result<Parameters> collect_parameters(const Computation& computation) {
-  Parameters found;
-  for (InstructionIndex i = 0; i < computation.instructions.size(); ++i)
-    if (computation.instructions[i].opcode == Opcode::Parameter) found.push_back(i);
-  Parameters by_number(found.size(), ~InstructionIndex{0});
+  Parameters found = computation.parameters();
+  int64_t expected = 0;
   for (const InstructionIndex i : found) {
     const Instruction& instruction = computation.instructions[i];
     const int64_t number = instruction.parameter_number;
-    if (number < 0 || number >= static_cast<int64_t>(found.size()))
-      return fail(error_at(ErrorKind::BadInput, instruction,
-                           fmt::format("parameter: number {} in computation '{}', which has {} parameters", number,
-                                       computation.name, found.size())));
-    InstructionIndex& slot = by_number[static_cast<size_t>(number)];
-    if (slot != ~InstructionIndex{0})
-      return fail(
-          error_at(ErrorKind::BadInput, instruction,
-                   fmt::format("parameter: computation '{}' has parameter {} twice", computation.name, number)));
-    slot = i;
+    if (number == expected++) continue;
+    const std::string problem =
+        expected > 1 && number == expected - 2
+            ? fmt::format("parameter: computation '{}' has parameter {} twice", computation.name, number)
+            : fmt::format("parameter: number {} in computation '{}', which has {} parameters", number,
+                          computation.name, found.size());
+    return fail(error_at(ErrorKind::BadInput, instruction, problem));
   }
-  return by_number;
+  return found;
 }
 
 Status check_references(const Module& module, const Computation& computation, const Instruction& instruction,

@@ -222,6 +222,8 @@ INSTANTIATE_TEST_SUITE_P(Shardings, TextInstruction, ::testing::ValuesIn(std::ve
   {"Devices", "f32[8,8]{1,0} copy(%p), sharding={devices=[2,2]0,1,2,3}"},
   {"Iota", "f32[8,8]{1,0} copy(%p), sharding={devices=[2,2]<=[4]}"},
   {"IotaTransposed", "f32[8,8]{1,0} copy(%p), sharding={devices=[2,2]<=[2,2]T(1,0) last_tile_dim_replicate}"},
+  {"Escapes", R"(f32[8,8]{1,0} copy(%p), metadata={op_name="\u0041\u00e9\u20ac\U0001F600\x41\101\n"})",
+              R"(f32[8,8]{1,0} copy(%p), metadata={op_name="A\303\251\342\202\254\360\237\230\200AA\n"})"},
   {"LastTileDims", "f32[8,8]{1,0} copy(%p), sharding={devices=[2,1,2,2]<=[8] last_tile_dims={manual, replicated} metadata={op_name=\"a\"}}"},
   {"MetadataList", "f32[8,8]{1,0} copy(%p), sharding={replicated metadata={{op_name=\"a\"}, {op_name=\"b\"}}}"},
   {"ShardAs", "f32[8,8]{1,0} copy(%p), sharding={replicated shard_as 3}"},
@@ -233,6 +235,8 @@ INSTANTIATE_TEST_SUITE_P(Shardings, TextInstruction, ::testing::ValuesIn(std::ve
   {"Named", "f32[8,8]{1,0} copy(%p), sharding={mesh['x'=2,'y'=4], [{'x'}, {'y':(1)2, ?}], replicated={'y':(2)2}}"},
   {"NamedReplicated", "f32[8,8]{1,0} copy(%p), sharding={mesh['x'=2], replicated}"},
   {"NamedMaximal", "f32[8,8]{1,0} copy(%p), sharding={maximal_mesh[device_id=5]}"},
+  // As releases since the middle of 2026 write it; those before, which read only the other form, are the more.
+  {"NamedSingleDevice", "f32[8,8]{1,0} copy(%p), sharding={single_device[device_id=5]}", "f32[8,8]{1,0} copy(%p), sharding={maximal_mesh[device_id=5]}"},
   {"NamedDevices", "f32[8,8]{1,0} copy(%p), sharding={mesh['x'=2,'y'=2], device_ids=(3,2,1,0), [{'x'}, {'y'}], metadata={op_name=\"q\"}}"},
   {"NamedIota", "f32[8,8]{1,0} copy(%p), sharding={mesh['x'=2,'y'=2], device_ids=([2,2]T(1,0)), [{'x'}, {}], unreduced={'y'}}"},
   {"NamedManual", "f32[8,8]{1,0} copy(%p), sharding={mesh['x'=2,'y'=2], manual}"},

@@ -154,6 +154,15 @@ TEST(TextLiteral, EmptyArraysOfAnySizeAreShort) {
   EXPECT_EQ(*again, literal);
 }
 
+TEST(TextLiteral, IntegersAtTheEdgesOfTheirTypes) {
+  for (const char* text :
+       {"s64[2] {-9223372036854775808,9223372036854775807}", "u64[2] {0,18446744073709551615}", "s1[2] {-1,0}",
+        "u1[2] {0,1}", "s2[2] {-2,1}", "u4[2] {0,15}", "s32[2] {-2147483648,2147483647}"}) {
+    const std::string_view shape(text, std::string_view(text).find(' '));
+    EXPECT_EQ(problem_of(std::string(shape), text + shape.size() + 1), "none") << text;
+  }
+}
+
 TEST(TextLiteral, SaysWhatIsWrong) {
   EXPECT_EQ(problem_of("s8[]", "128"), "128 is out of the range of s8");
   EXPECT_EQ(problem_of("u8[]", "-1"), "-1 is out of the range of u8");

@@ -355,7 +355,13 @@ INSTANTIATE_TEST_SUITE_P(All, TextError, ::testing::ValuesIn(std::vector<BadCase
   {"WrongOperandShape", "e {\n x = f32[2] constant({1,2})\n y = f32[2] negate(f32[3] x)\n}", 3, 20, "x has the shape f32[2], but f32[3] is stated here"},
   {"NoTupleElement", "e {\n x = (f32[]) parameter(0)\n y = f32[] negate(x#1)\n}", 3, 19, "there is no element 1 in the shape (f32[])"},
   {"NegativeParameter", "e { x = f32[] parameter(-1) }", 1, 15, "the number of a parameter cannot be negative"},
-  {"NoSuchParameter", "e {\n x = f32[] parameter(1000000000000)\n y = f32[] parameter(0)\n}", 2, 12, "parameter 1000000000000 in a computation of 2 instructions"},
+  {"NoSuchParameter", "e {\n x = f32[] parameter(1000000000)\n y = f32[] parameter(0)\n}", 2, 12, "parameter 1000000000 in a computation of 2 instructions"},
+  {"HugeParameter", "e { x = f32[] parameter(9223372036854775807) }", 1, 25, "this integer does not fit in 32 bits"},
+  {"MetadataWithoutBraces", "e { x = f32[] parameter(0), metadata=op }", 1, 38, "expected '{' to start metadata, found 'op'"},
+  {"MetadataNotClosed", "e { x = f32[] parameter(0), metadata={op_name=\"a\"\n}", 2, 2, "expected an instruction, found the end of the text"},
+  {"ShortEscape", "e { x = f32[] parameter(0), metadata={op_name=\"\\u00e\"} }", 1, 48, "unknown escape in a string"},
+  {"SurrogateEscape", "e { x = f32[] parameter(0), metadata={op_name=\"\\ud800\"} }", 1, 48, "unknown escape in a string"},
+  {"OctalEscapeTooLarge", "e { x = f32[] parameter(0), metadata={op_name=\"\\400\"} }", 1, 48, "unknown escape in a string"},
   {"BadShape", "e { x = f33[2] parameter(0) }", 1, 9, "there is no element type f33"},
   {"NegativeDimension", "e { x = f32[-2] parameter(0) }", 1, 15, "a dimension size cannot be negative"},
   {"BadLayout", "e { x = f32[2]{1,0} parameter(0) }", 1, 15, "the layout names 2 dimensions, but the shape has 1"},
@@ -379,11 +385,28 @@ INSTANTIATE_TEST_SUITE_P(All, TextError, ::testing::ValuesIn(std::vector<BadCase
 }), [](const auto& tested) { return tested.param.name; });
 // clang-format on
 
+// Each instruction doubles the shape of the one above.
+TEST(TextErrors, ShapesThatGrowWithoutEndMustBeStated) {
+  std::string text = "HloModule m\nENTRY e {\n t0 = f32[] parameter(0)\n";
+  for (int i = 1; i <= 60; ++i) text += fmt::format(" t{} = tuple(t{}, t{})\n", i, i - 1, i - 1);
+  const auto module = parse_text(text + "}\n");
+  ASSERT_FALSE(module);
+  EXPECT_EQ(module.error().message, "this shape is too large to infer: it must be stated");
+}
+
+TEST(TextErrors, ShapesThatNestWithoutEndMustBeStated) {
+  std::string text = "HloModule m\nENTRY e {\n t0 = f32[] parameter(0)\n";
+  for (int i = 1; i <= 1000; ++i) text += fmt::format(" t{} = tuple(t{})\n", i, i - 1);
+  const auto module = parse_text(text + "}\n");
+  ASSERT_FALSE(module);
+  EXPECT_EQ(module.error().where.line, 68);
+}
+
 TEST(TextErrors, DepthIsLimited) {
   const std::string deep(100000, '(');
   const auto module = parse_text("HloModule m\nENTRY e {\n x = " + deep);
   ASSERT_FALSE(module);
-  EXPECT_EQ(module.error().message, "nested more than 200 deep");
+  EXPECT_EQ(module.error().message, "a shape nests deeper than 64 levels");
   EXPECT_FALSE(parse_shape(deep));
   std::string calls = "HloModule m\nENTRY e { x = f32[] constant(1) ";
   for (int i = 0; i < 100000; ++i) calls += "y = f32[] call(), to_apply={ ";
