@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,11 +14,21 @@
 namespace sapper {
 namespace {
 
+tl::unexpected<Error> too_large(const std::string& path, std::string_view how, size_t limit_bytes) {
+  return fail(ErrorKind::Resource, "{}: {} more than {} bytes, the most that is read; check that it is the right file",
+              path, how, limit_bytes);
+}
+
+// What a frame says of its size is a claim: beyond this much, memory is taken as data arrives.
+constexpr unsigned long long most_reserved = 64 << 20;
+
 Result<std::string> decompress(const std::string& path, std::string_view packed, size_t limit_bytes) {
   std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), &ZSTD_freeDCtx);
   std::string bytes;
   const unsigned long long stated = ZSTD_getFrameContentSize(packed.data(), packed.size());
-  if (stated < limit_bytes) bytes.reserve(stated);
+  if (stated != ZSTD_CONTENTSIZE_UNKNOWN && stated != ZSTD_CONTENTSIZE_ERROR && stated > limit_bytes)
+    return too_large(path, "says that it decompresses to", limit_bytes);
+  bytes.reserve(std::min({stated, most_reserved, static_cast<unsigned long long>(limit_bytes)}));
   ZSTD_inBuffer in{packed.data(), packed.size(), 0};
   std::string chunk(ZSTD_DStreamOutSize(), '\0');
   size_t pending = 0;
@@ -26,8 +37,7 @@ Result<std::string> decompress(const std::string& path, std::string_view packed,
     pending = ZSTD_decompressStream(context.get(), &out, &in);
     if (ZSTD_isError(pending) != 0)
       return fail(ErrorKind::BadInput, "{}: damaged zstd data: {}", path, ZSTD_getErrorName(pending));
-    if (bytes.size() + out.pos > limit_bytes)
-      return fail(ErrorKind::Resource, "{}: decompresses to more than {} bytes", path, limit_bytes);
+    if (bytes.size() + out.pos > limit_bytes) return too_large(path, "decompresses to", limit_bytes);
     bytes.append(chunk.data(), out.pos);
   }
   if (pending != 0) return fail(ErrorKind::BadInput, "{}: zstd data ends too early (truncated file?)", path);
@@ -44,8 +54,7 @@ Result<std::string> read_file(const std::string& path, size_t limit_bytes) {
   if (!stream) return fail(ErrorKind::BadInput, "{}: cannot open: {}", path, std::strerror(errno));
   const std::streamoff size = stream.tellg();
   if (size < 0) return fail(ErrorKind::BadInput, "{}: cannot read: not a regular file", path);
-  if (static_cast<size_t>(size) > limit_bytes)
-    return fail(ErrorKind::Resource, "{}: larger than {} bytes", path, limit_bytes);
+  if (static_cast<size_t>(size) > limit_bytes) return too_large(path, "holds", limit_bytes);
   std::string bytes(static_cast<size_t>(size), '\0');
   stream.seekg(0);
   stream.read(bytes.data(), size);

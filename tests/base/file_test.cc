@@ -40,6 +40,24 @@ TEST_F(File, LimitHoldsForCompressedContent) {
   EXPECT_EQ(read.error().kind, ErrorKind::Resource);
 }
 
+// A frame of 17 bytes whose header claims a size; nothing of it is there.
+std::string claiming(uint64_t size) {
+  std::string frame("\x28\xb5\x2f\xfd\xe0", 5);  // one segment, a size of eight bytes
+  frame.append(reinterpret_cast<const char*>(&size), sizeof(size));
+  return frame + std::string("\x01\x00\x00\x00", 4);
+}
+
+TEST_F(File, AClaimedSizeIsRefusedBeyondTheLimitAndNotReservedBelowIt) {
+  ASSERT_TRUE(write_file(path, claiming(uint64_t{1} << 62)).has_value());
+  EXPECT_EQ(read_file(path).error().kind, ErrorKind::Resource);
+  EXPECT_NE(read_file(path).error().message.find("the right file"), std::string::npos);
+
+  ASSERT_TRUE(write_file(path, claiming(uint64_t{1} << 40)).has_value());
+  const auto read = read_file(path, size_t{1} << 41);  // reserving it would end the process
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().kind, ErrorKind::BadInput);
+}
+
 TEST_F(File, TruncatedZstdIsBadInput) {
   const std::string packed = compressed("hello, hello, hello, hello");
   for (size_t size = 4; size < packed.size(); ++size) {
