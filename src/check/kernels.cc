@@ -77,6 +77,12 @@ bool needs_kernel(const Instruction& instruction) {
   }
 }
 
+// What a finding says of the kernel. An address or branch that depends on undefined data may be harmless, where all
+// that the data can do is bounded: a run proves neither.
+Verdict verdict_of(llo::FindingKind kind) {
+  return kind == llo::FindingKind::UndefinedControl ? Verdict::Undetermined : Verdict::Mismatch;
+}
+
 class KernelsRun {
  public:
   KernelsRun(const Module& module, const llo::ModuleDump& dump, const KernelOptions& options)
@@ -159,9 +165,8 @@ class KernelsRun {
         worsen(report, Verdict::Mismatch, fmt::format("{} and {}: {}", options_.stages[0], stage, difference));
       }
     }
-    if (!report.findings.empty()) {
-      const KernelFinding& finding = report.findings.front();
-      worsen(report, Verdict::Mismatch,
+    for (const KernelFinding& finding : report.findings) {
+      worsen(report, verdict_of(finding.kind),
              fmt::format("{} line {}: {}: {}", finding.stage, finding.line, to_string(finding.kind), finding.message));
     }
     if (!prepared) worsen(report, Verdict::Undetermined, prepared.error().describe());
