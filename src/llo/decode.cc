@@ -71,7 +71,9 @@ class Decoder {
   Result<Code> run() {
     SAPPER_CHECKED(check_regions());
     SAPPER_CHECKED(find_rows());
-    SAPPER_TRY(loops_, find_loops(program_, generation_.delay_slots));
+    // Only values have lifetimes that a loop prolongs.
+    const bool values = program_.form == Form::ValueBundles;
+    SAPPER_TRY(loops_, find_loops(program_, values ? generation_.delay_slots : 0));
     resolve_aliases();
     assign_slots();
     SAPPER_CHECKED(program_.form == Form::Ssa ? emit_lines() : emit_bundles());
