@@ -43,6 +43,7 @@ std::vector<std::string> worker_environment(const Key& key, const std::string& l
   set("TPU_SKIP_MDS_QUERY", "1");          // or libtpu asks the network for a metadata server
   set("ALLOW_MULTIPLE_LIBTPU_LOAD", "1");  // or a second worker finds the first one's lock
   set("TPU_LOG_DIR", "disabled");          // or libtpu writes to /tmp/tpu_logs
+  set("GOOGLE_LOGTOSTDERR", "1");          // or it leaves two more logs a process in the folder of temporary files
   return environment;
 }
 

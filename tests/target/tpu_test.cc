@@ -1,10 +1,14 @@
 // The real XLA:TPU, ahead of time: no TPU is needed.
 #include <gmock/gmock.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "target/compiler.h"
+#include "tests/target/environment.h"
 #include "tests/target/programs.h"
 
 namespace sapper::target {
@@ -53,6 +57,18 @@ TEST_P(Tpu, CompilesAheadOfTime) {
   ASSERT_GT(result->stages.size(), 10);
   EXPECT_EQ(result->stages[0].pass, "input");
   for (const HloStage& stage : result->stages) EXPECT_TRUE(hlo::parse_proto(stage.module)) << stage.pass;
+}
+
+TEST_P(Tpu, LeavesNoLogsBehind) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / fmt::format("tpu_logs_{}", getpid());
+  std::filesystem::create_directories(folder);
+  {
+    const Environment temporary_files("TMPDIR", folder);
+    CompilerPool pool({.workers = 1});
+    ASSERT_OK(pool.compile(target_, {.module = residual()}));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder)) << std::filesystem::directory_iterator(folder)->path();
+  std::filesystem::remove_all(folder);
 }
 
 class TpuV5e : public testing::Test {
