@@ -148,24 +148,27 @@ class KernelsRun {
     Judge judge(single, operands, options_.evaluation, options_.tolerance, options_.policy);
     const Status prepared = judge.prepare();
 
-    std::optional<Literal> value;  // of the first stage
+    std::optional<Literal> value;  // of the first stage that stayed in its memory, or of the last one
     for (const std::string& stage : options_.stages) {
-      Result<Literal> output = run_stage(kernel, stage, computation, instruction, operands, report);
-      if (!output) {
-        worsen(report, Verdict::Undetermined, fmt::format("{}: {}", stage, output.error().describe()));
+      Result<llo::KernelRun> run = run_stage(kernel, stage, computation, instruction, operands, report);
+      if (!run) {
+        worsen(report, Verdict::Undetermined, fmt::format("{}: {}", stage, run.error().describe()));
         break;
       }
+      const bool is_last = &stage == &options_.stages.back();
+      if (is_last && run->findings.empty()) undo_findings(report);
+      if (!value && !is_last && left_memory(*run)) continue;
       if (!value || rounds_otherwise(kernel)) {
-        if (prepared) judge_output(judge, *output, report);
-        if (!value) {
-          report.emitted_wrong = report.emitted_wrong || report.verdict == Verdict::Mismatch;
-          value = std::move(*output);
-        }
-      } else if (const std::string difference = first_different_bits(*value, *output); !difference.empty()) {
+        if (prepared) judge_output(judge, run->output, report);
+        if (value) continue;
+        report.emitted_wrong = report.emitted_wrong || report.verdict == Verdict::Mismatch;
+        value = std::move(run->output);
+      } else if (const std::string difference = first_different_bits(*value, run->output); !difference.empty()) {
         worsen(report, Verdict::Mismatch, fmt::format("{} and {}: {}", options_.stages[0], stage, difference));
       }
     }
     for (const KernelFinding& finding : report.findings) {
+      if (finding.undone) continue;
       worsen(report, verdict_of(finding.kind),
              fmt::format("{} line {}: {}: {}", finding.stage, finding.line, to_string(finding.kind), finding.message));
     }
@@ -179,6 +182,15 @@ class KernelsRun {
     }
     if (!prepared) return fail(prepared.error());
     return judge.reference();
+  }
+
+  // It went on no further.
+  static bool left_memory(const llo::KernelRun& run) {
+    return std::ranges::find(run.findings, llo::FindingKind::OutOfBounds, &llo::Finding::kind) != run.findings.end();
+  }
+
+  static void undo_findings(KernelReport& report) {
+    for (KernelFinding& finding : report.findings) finding.undone = true;
   }
 
   static void judge_output(Judge& judge, const Literal& output, KernelReport& report) {
@@ -203,8 +215,9 @@ class KernelsRun {
     return shapes;
   }
 
-  Result<Literal> run_stage(const llo::KernelDump& kernel, const std::string& stage, const Computation& computation,
-                            const Instruction& instruction, std::span<const Literal> operands, KernelReport& report) {
+  Result<llo::KernelRun> run_stage(const llo::KernelDump& kernel, const std::string& stage,
+                                   const Computation& computation, const Instruction& instruction,
+                                   std::span<const Literal> operands, KernelReport& report) {
     SAPPER_TRY(const llo::Program* const program, program_of(kernel, stage));
     const llo::Program* declarations = nullptr;
     if (program->form != llo::Form::Ssa) {
@@ -215,11 +228,11 @@ class KernelsRun {
     Result<llo::KernelRun> run =
         llo::run_kernel(*program, declarations, operands, shapes, instruction.shape, options_.machine);
     report.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (!run) return fail(run.error());
+    if (!run) return run;
     report.steps += run->steps;
     report.vector_steps += run->vector_steps;
     for (const llo::Finding& finding : run->findings) add_finding(*program, stage, finding, report);
-    return std::move(run->output);
+    return run;
   }
 
   static void add_finding(const llo::Program& program, const std::string& stage, const llo::Finding& finding,

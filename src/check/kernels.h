@@ -22,6 +22,9 @@ struct KernelFinding {
   uint32_t line = 0;            // of the dump; 0: it is about the whole kernel
   std::string opcode;           // of the instruction there
   std::string hlo_instruction;  // that the LLO instruction was made for; empty: not stated
+  // The last stage, which is what runs, does nothing of the kind: emitters stage weights in scratch memory beyond its
+  // end, and passes put the stored registers in the place of the loads. No reason for a verdict.
+  bool undone = false;
 };
 
 struct KernelReport {

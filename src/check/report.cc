@@ -98,8 +98,8 @@ std::string kernels_text(const KernelsReport& kernels) {
     if (kernel.verdict != Verdict::Agree)
       text += fmt::format("    kernel {}: {}: {}\n", kernel.instruction, to_string(kernel.verdict), kernel.reason);
     for (const KernelFinding& finding : kernel.findings)
-      text += fmt::format("      {} line {} ({}): {}: {}\n", finding.stage, finding.line, finding.opcode,
-                          llo::to_string(finding.kind), finding.message);
+      text += fmt::format("      {} line {} ({}): {}: {}{}\n", finding.stage, finding.line, finding.opcode,
+                          llo::to_string(finding.kind), finding.message, finding.undone ? " (undone later)" : "");
   }
   for (const std::string& name : kernels.without_dump) text += fmt::format("    kernel {}: no LLO was dumped\n", name);
   return text;
@@ -164,7 +164,8 @@ Json finding_json(const KernelReport& kernel, const KernelFinding& finding) {
           {"instruction", finding.opcode},
           {"hlo_instruction", finding.hlo_instruction},
           {"line", finding.line},
-          {"message", finding.message}};
+          {"message", finding.message},
+          {"undone", finding.undone}};
 }
 
 // How many kernels ran from LLO; those that do not plainly agree; what was found while they ran.

@@ -13,6 +13,7 @@ constexpr uint32_t kAllSublanes = 0xff;
 // The row of memory that each sublane is at.
 struct Rows {
   Space space = Space::Vmem;
+  bool known = true;             // the address does not depend on undefined data
   uint32_t mask = kAllSublanes;  // bit i: sublane i takes part
   bool contiguous = false;       // all sublanes, one after the other
   uint64_t word[kSublanes] = {};
@@ -20,13 +21,20 @@ struct Rows {
 
 const Access& access_of(const Machine& machine, const Step& step) { return machine.code().accesses[step.access]; }
 
-uint32_t address_of(Machine& machine, const Step& step, const Access& access) {
-  uint32_t address = machine.decisive(step, access.base, "an address");
-  if (access.offset != kNoSlot) {
-    const uint32_t offset = machine.decisive(step, access.offset, "an address");
-    address = access.subtract_offset ? address - offset : address + offset;
-  }
-  return address;
+uint32_t address_of(const Machine& machine, const Access& access) {
+  const uint32_t base = machine.scalar(access.base);
+  if (access.offset == kNoSlot) return base;
+  const uint32_t offset = machine.scalar(access.offset);
+  return access.subtract_offset ? base - offset : base + offset;
+}
+
+bool has_known_address(const Machine& machine, const Access& access) {
+  return machine.scalar_undefined(access.base) == 0 &&
+         (access.offset == kNoSlot || machine.scalar_undefined(access.offset) == 0);
+}
+
+void report_unknown_address(Machine& machine, const Step& step) {
+  machine.report(step, FindingKind::UndefinedControl, "where this is stored depends on undefined data");
 }
 
 // Sublane i is at row(i) rows after the address.
@@ -38,7 +46,8 @@ Rows rows_at(Machine& machine, const Step& step, const Row& row) {
   if (access.sublane_mask != kNoSlot) {
     rows.mask = machine.decisive(step, access.sublane_mask, "a sublane mask") & kAllSublanes;
   }
-  const uint32_t address = address_of(machine, step, access);
+  rows.known = has_known_address(machine, access);
+  const uint32_t address = address_of(machine, access);
   const uint64_t unit = machine.memory(access.space).unit_words();
   for (uint32_t i = 0; i < kSublanes; ++i) rows.word[i] = uint64_t{address + row(i)} * unit;
   return rows;
@@ -71,34 +80,44 @@ Rows paired_rows(Machine& machine, const Step& step) {
   return rows_at(machine, step, [](uint32_t i) { return i / 2; });
 }
 
-void load_row(const Memory& memory, uint64_t word, int sublane, Vreg& value, Vreg& undefined, bool& clean) {
-  const int first = sublane * kLanes;
-  std::memcpy(value.word + first, memory.words(word), kLanes * sizeof(uint32_t));
-  if (memory.defined(word, kLanes)) {
-    std::fill_n(undefined.word + first, kLanes, 0);
+// Of one sublane; all bits of what is read from an unknown address.
+void load_undefined_row(const Memory& memory, const Rows& rows, int sublane, Vreg& undefined) {
+  uint32_t* const out = undefined.word + sublane * kLanes;
+  if (!rows.known) {
+    std::fill_n(out, kLanes, ~uint32_t{0});
   } else {
-    memory.read_undefined(word, kLanes, undefined.word + first);
-    clean = false;
+    memory.read_undefined(rows.word[sublane], kLanes, out);
   }
 }
 
-// Reads all rows into `value`; sublanes that take no part are 0. False: the run ends.
+// Reads all rows into `value`; sublanes that take no part are 0. `undefined` is filled where it is not all clean. What
+// is read from an unknown address is undefined: kernels read the elements that padding of an index names, and never use
+// them. False: the run ends.
 bool load_rows(Machine& machine, const Step& step, const Rows& rows, Vreg& value, Vreg& undefined, bool& clean) {
   const Memory& memory = machine.memory(rows.space);
-  clean = true;
+  clean = rows.known || rows.mask == 0;
   if (rows.contiguous) {
     if (!machine.may_read(step, rows.space, rows.word[0], kVregWords)) return false;
-    for (int i = 0; i < kSublanes; ++i) load_row(memory, rows.word[i], i, value, undefined, clean);
-    return true;
+    std::memcpy(value.word, memory.words(rows.word[0]), sizeof(value.word));
   }
   for (int i = 0; i < kSublanes; ++i) {
     if ((rows.mask >> i & 1) == 0) {
       std::fill_n(value.word + i * kLanes, kLanes, 0);
-      std::fill_n(undefined.word + i * kLanes, kLanes, 0);
       continue;
     }
-    if (!machine.may_read(step, rows.space, rows.word[i], kLanes)) return false;
-    load_row(memory, rows.word[i], i, value, undefined, clean);
+    if (!rows.contiguous) {
+      if (!machine.may_read(step, rows.space, rows.word[i], kLanes)) return false;
+      std::memcpy(value.word + i * kLanes, memory.words(rows.word[i]), kLanes * sizeof(uint32_t));
+    }
+    clean = clean && memory.defined(rows.word[i], kLanes);
+  }
+  if (clean) return true;
+  for (int i = 0; i < kSublanes; ++i) {
+    if ((rows.mask >> i & 1) == 0) {
+      std::fill_n(undefined.word + i * kLanes, kLanes, 0);
+    } else {
+      load_undefined_row(memory, rows, i, undefined);
+    }
   }
   return true;
 }
@@ -138,6 +157,7 @@ void store(Machine& machine, const Step& step) {
   Memory& memory = machine.memory(rows.space);
   const Vreg& value = machine.vector(step.operand[0]);
   const Vreg* undefined = machine.vector_undefined(step.operand[0]);
+  if (!rows.known && rows.mask != 0) report_unknown_address(machine, step);
   if (rows.contiguous) {
     if (!machine.may_write(step, rows.space, rows.word[0], kVregWords)) return;
     std::memcpy(memory.words(rows.word[0]), value.word, sizeof(value.word));
@@ -159,15 +179,17 @@ void store_masked(Machine& machine, const Step& step) {
   const Vreg& mask = machine.vector(step.operand[0]);
   const Vreg& value = machine.vector(step.operand[1]);
   const Vreg* undefined = machine.vector_undefined(step.operand[1]);
-  if (machine.vector_undefined(step.operand[0]) != nullptr) {
-    machine.report(step, FindingKind::UndefinedControl, "which lanes are stored depends on undefined data");
-  }
+  const Vreg* unsure = machine.vector_undefined(step.operand[0]);
+  const auto is_set = [](uint32_t bits) { return bits != 0; };
   for (int i = 0; i < kSublanes; ++i) {
     if ((rows.mask >> i & 1) == 0) continue;
+    if (unsure != nullptr && std::any_of(unsure->word + i * kLanes, unsure->word + (i + 1) * kLanes, is_set)) {
+      machine.report(step, FindingKind::UndefinedControl, "which lanes are stored depends on undefined data");
+    }
     const uint32_t* lanes = mask.word + i * kLanes;
-    const auto is_set = [](uint32_t bits) { return bits != 0; };
     const auto first = std::find_if(lanes, lanes + kLanes, is_set) - lanes;
     if (first == kLanes) continue;
+    if (!rows.known) report_unknown_address(machine, step);
     auto last = kLanes - 1;
     while (lanes[last] == 0) --last;
     const uint64_t word = rows.word[i] + static_cast<uint64_t>(first);
@@ -190,15 +212,17 @@ void store_masked(Machine& machine, const Step& step) {
 // --- scalars
 void load_scalar(Machine& machine, const Step& step) {
   const Access& access = access_of(machine, step);
-  const uint64_t word = address_of(machine, step, access);
+  const uint64_t word = address_of(machine, access);
   if (!machine.may_read(step, access.space, word, 1)) return;
   const Memory& memory = machine.memory(access.space);
-  machine.set_scalar(step.result, *memory.words(word), memory.undefined(word));
+  const uint32_t undefined = has_known_address(machine, access) ? memory.undefined(word) : ~uint32_t{0};
+  machine.set_scalar(step.result, *memory.words(word), undefined);
 }
 
 void store_scalar(Machine& machine, const Step& step) {
   const Access& access = access_of(machine, step);
-  const uint64_t word = address_of(machine, step, access);
+  const uint64_t word = address_of(machine, access);
+  if (!has_known_address(machine, access)) report_unknown_address(machine, step);
   if (!machine.may_write(step, access.space, word, 1)) return;
   Memory& memory = machine.memory(access.space);
   *memory.words(word) = machine.scalar(step.operand[0]);

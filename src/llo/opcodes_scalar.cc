@@ -22,6 +22,7 @@ void binary(Machine& machine, const Step& step) {
 uint32_t add(uint32_t a, uint32_t b) { return a + b; }
 uint32_t subtract(uint32_t a, uint32_t b) { return a - b; }
 uint32_t multiply(uint32_t a, uint32_t b) { return a * b; }
+uint32_t multiply_high(uint32_t a, uint32_t b) { return static_cast<uint32_t>(uint64_t{a} * b >> 32); }
 uint32_t multiply_low_24(uint32_t a, uint32_t b) { return (a & 0xffffff) * (b & 0xffffff); }
 // Division by zero gives what RISC cores give; nothing is known of the hardware's.
 uint32_t divide(uint32_t a, uint32_t b) { return b == 0 ? kAllBits : a / b; }
@@ -194,6 +195,7 @@ constexpr OpcodeInfo kOpcodes[] = {
     {"sadd.s32", "s = s s", Unit::Scalar, Action{binary<add>}, "a + b, modulo 2^32."},
     {"ssub.s32", "s = s s", Unit::Scalar, Action{binary<subtract>}, "a - b, modulo 2^32."},
     {"smul.u32|addr", "s = s s", Unit::Scalar, Action{binary<multiply>}, "a * b, modulo 2^32."},
+    {"smulhi.u32", "s = s s", Unit::Scalar, Action{binary<multiply_high>}, "The upper 32 bits of a * b."},
     {"smul.u24", "s = s s", Unit::Scalar, Action{binary<multiply_low_24>},
      "The low 24 bits of a times those of b, modulo 2^32."},
     {"sdiv.u32.pop", "s = s s", Unit::Scalar, Action{binary<divide>}, "a / b, unsigned, rounded down."},

@@ -8,6 +8,7 @@
 #include "check/kernels.h"
 #include "hlo/fingerprint.h"
 #include "hlo/proto.h"
+#include "hlo/text.h"
 #include "inputs/sampler.h"
 #include "llo/pass_walk.h"
 #include "llo/text.h"
@@ -101,6 +102,54 @@ TEST(LloDefect, OpenMeaningIsNoneAndFlushedConstantIsOne) {
   EXPECT_EQ(flushed.verdict, Verdict::Mismatch);
   ASSERT_TRUE(flushed.guilty);
   EXPECT_EQ(flushed.guilty->level, "llo");
+}
+
+// Emitters stage weights in scratch memory, register by register, further than it reaches; passes put the registers in
+// the place of the loads. What runs is right.
+TEST(LloFindings, WhatALaterStageUndoesIsNoMismatch) {
+  constexpr const char* head = R"($region0: #{negate}
+  #allocation0 [shape = 'f32[1024]{0}', space=vmem, size = 0x1000, scoped, tag = 'staging']
+  %s0 = inlined_call_operand.vmem [shape: f32[8,128], index: 0, kind: input, shape index: {}]
+  %s1 = inlined_call_operand.vmem [shape: f32[8,128], index: 1, kind: output, shape index: {}]
+  %v2 = vld [vmem:[%s0] sm:$0xff]
+)";
+  const std::string staged = std::string(head) + R"(  %s3 = scalar_lea.vmem [#allocation0], 8
+  %4 = vst [vmem:[%s3] sm:$0xff] /*vst_source=*/%v2
+  %v5 = vld [vmem:[%s3] sm:$0xff]
+  %v6 = vsub.f32 0.0, %v5
+  %7 = vst [vmem:[%s1] sm:$0xff] /*vst_source=*/%v6
+)";
+  const auto direct = [&](const char* opcode) {
+    return std::string(head) + "  %v6 = " + opcode + " 0.0, %v2\n  %7 = vst [vmem:[%s1] sm:$0xff] /*vst_source=*/%v6\n";
+  };
+  const auto module = hlo::parse_text(R"(HloModule m
+%fused (p: f32[8,128]) -> f32[8,128] {
+  p = f32[8,128]{1,0:T(8,128)S(1)} parameter(0)
+  ROOT n = f32[8,128]{1,0:T(8,128)S(1)} negate(p)
+}
+ENTRY e {
+  a = f32[8,128]{1,0:T(8,128)S(1)} parameter(0)
+  ROOT negate = f32[8,128]{1,0:T(8,128)S(1)} fusion(a), kind=kLoop, calls=fused
+})");
+  ASSERT_TRUE(module) << module.error().describe();
+  const auto arguments = inputs::sample(*module, hlo::fingerprint(*module), 0);
+  ASSERT_TRUE(arguments);
+  KernelOptions options;
+  options.machine.generation = *llo::generation_of("v5e");
+  const auto run_with = [&](const std::string& last) {
+    const llo::ModuleDump dump =
+        llo::read_dump({{"1-negate-00-original.txt", staged}, {"1-negate-01-final_bundles.txt", last}});
+    return run_kernels(*module, dump, *arguments, options);
+  };
+  const KernelsReport right = run_with(direct("vsub.f32"));
+  EXPECT_EQ(right.verdict, Verdict::Agree) << right.reason;
+  ASSERT_FALSE(right.reports.at(0).findings.empty());
+  EXPECT_EQ(right.reports[0].findings[0].kind, llo::FindingKind::OutOfBounds);
+  EXPECT_TRUE(right.reports[0].findings[0].undone);
+  EXPECT_EQ(run_with(direct("vadd.f32")).verdict, Verdict::Mismatch);
+  const KernelsReport staged_to_the_end = run_with(staged);
+  EXPECT_EQ(staged_to_the_end.verdict, Verdict::Mismatch);
+  EXPECT_FALSE(staged_to_the_end.reports.at(0).findings.at(0).undone);
 }
 
 TEST(LloLevel, IsForTpuTargets) {

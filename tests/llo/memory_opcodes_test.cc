@@ -134,6 +134,48 @@ TEST(MemoryOpcodes, UndefinedAddressesAreReported) {
   EXPECT_EQ(ran.findings[0].kind, FindingKind::UndefinedControl);
 }
 
+// An index from the padding of a table names an element; nobody uses it.
+TEST(MemoryOpcodes, WhatIsLoadedFromAnUndefinedAddressIsUndefined) {
+  const KernelRun ran = run({.text = R"($region0: #{k}
+  #allocation0 [shape = 'u32[8]{0}', space=smem, size = 0x20, scoped, tag = 'indices']
+  #allocation1 [shape = 'u32[16,128]{1,0}', space=vmem, size = 0x2000, scoped, tag = 'table']
+  %s1 = inlined_call_operand.vmem [shape: s32[8,128], index: 0, kind: output, shape index: {}]
+  %v2 = vlaneseq.b32
+  %3 = vst [vmem:[#allocation1] sm:$0xff] /*vst_source=*/%v2
+  %4 = vst [vmem:[#allocation1 + $0x8] sm:$0xff] /*vst_source=*/%v2
+  %s5 = sld [smem:[#allocation0]]
+  %s6 = sand.u32 7, %s5
+  %s7 = scalar_lea.vmem [#allocation1], %s6
+  %v8 = vld [vmem:[%s7] ss:$0 sm:$0xff]
+  %v9 = vld [vmem:[#allocation1] ss:$0 sm:$0xff]
+  %vm10 = vcmp.lt.s32.totalorder %v2, 300
+  %v11 = vsel /*vm=*/%vm10, /*on_true_vy=*/%v9, /*on_false_vx=*/%v8
+  %12 = vst [vmem:[%s1] sm:$0xff] /*vst_source=*/%v11
+)",
+                             .result_shape = kVreg});
+  ASSERT_THAT(kinds(ran), ElementsAre(FindingKind::UndefinedOutput));
+  EXPECT_THAT(ran.findings[0].message, HasSubstr("724 of 1024 elements"));
+}
+
+// Scatters leave out updates beyond the last one by an empty sublane mask.
+TEST(MemoryOpcodes, AStoreToNoSublaneNeedsNoAddress) {
+  const KernelRun ran = run({.text = R"($region0: #{k}
+  #allocation0 [shape = 'u32[8]{0}', space=smem, size = 0x20, scoped, tag = 'indices']
+  %s1 = inlined_call_operand.vmem [shape: s32[8,128], index: 0, kind: output, shape index: {}]
+  %v2 = vlaneseq.b32
+  %3 = vst [vmem:[%s1] sm:$0xff] /*vst_source=*/%v2
+  %s4 = sld [smem:[#allocation0]]
+  %s5 = scalar_lea.vmem %s1, %s4
+  %v6 = vstv %s4
+  %vm7 = vcmp.eq.s32.totalorder %v6, %v2
+  %8 = vst [vmem:[%s5] sm:$0x0] /*vst_source=*/%v6
+  %9 = vst.msk [vmem:[%s5] sm:$0x0] /*vm=*/%vm7, /*vst_source=*/%v6
+)",
+                             .result_shape = kVreg});
+  EXPECT_THAT(ran.findings, IsEmpty());
+  EXPECT_EQ(ran.output.integer_at(1000), 1000);
+}
+
 TEST(MemoryOpcodes, CmemLoadsWaitInAQueue) {
   const KernelRun ran = run({.text = R"($region0: #{k}
   %s0 = inlined_call_operand.cmem [shape: s32[16,128], index: 0, kind: input, shape index: {}]

@@ -36,6 +36,7 @@ TEST(ScalarOpcodes, Values) {
       {"%s9 = ssub.s32 1, 3", 0xfffffffe},
       {"%s9 = smul.u32 65536, 65537", 65536},
       {"%s9 = smul.addr 3, 128", 384},
+      {"%s9 = smulhi.u32 65536, 131073", 2},
       {"%s9 = smul.u24 16777217, 5", 5},
       {"%s9 = sand.u32 12, 10", 8},
       {"%s9 = sor.u32 12, 10", 14},
