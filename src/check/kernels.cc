@@ -10,6 +10,7 @@
 #include <set>
 
 #include "check/single_instruction.h"
+#include "llo/invariants.h"
 #include "llo/kernel.h"
 #include "llo/pass_walk.h"
 #include "llo/text.h"
@@ -78,9 +79,10 @@ bool needs_kernel(const Instruction& instruction) {
 }
 
 // What a finding says of the kernel. An address or branch that depends on undefined data may be harmless, where all
-// that the data can do is bounded: a run proves neither.
+// that the data can do is bounded: a run proves neither. Some invariants are as measured, not as documented.
 Verdict verdict_of(llo::FindingKind kind) {
-  return kind == llo::FindingKind::UndefinedControl ? Verdict::Undetermined : Verdict::Mismatch;
+  const bool doubt = kind == llo::FindingKind::UndefinedControl || kind == llo::FindingKind::BrokenInvariant;
+  return doubt ? Verdict::Undetermined : Verdict::Mismatch;
 }
 
 class KernelsRun {
@@ -231,6 +233,12 @@ class KernelsRun {
     if (!run) return run;
     report.steps += run->steps;
     report.vector_steps += run->vector_steps;
+    if (report.runs == 1)
+      for (const llo::Violation& violation : llo::check_invariants(*program, options_.machine.generation))
+        report.findings.push_back({.kind = llo::FindingKind::BrokenInvariant,
+                                   .message = fmt::format("{}: {}", to_string(violation.invariant), violation.message),
+                                   .stage = stage,
+                                   .line = violation.line});
     for (const llo::Finding& finding : run->findings) add_finding(*program, stage, finding, report);
     return run;
   }

@@ -44,6 +44,7 @@ const char* to_string(FindingKind kind) {
     case FindingKind::UnbalancedSync: return "unbalanced-sync";
     case FindingKind::EmptyQueue: return "empty-queue";
     case FindingKind::Halt: return "halt";
+    case FindingKind::BrokenInvariant: return "broken-invariant";
   }
   SAPPER_ASSERT(false);
 }
