@@ -119,8 +119,8 @@ Result<Parameters> collect_parameters(const Computation& computation) {
     const std::string problem =
         expected > 1 && number == expected - 2
             ? fmt::format("parameter: computation '{}' has parameter {} twice", computation.name, number)
-            : fmt::format("parameter: number {} in computation '{}', which has {} parameters", number,
-                          computation.name, found.size());
+            : fmt::format("parameter: number {} in computation '{}', which has {} parameters", number, computation.name,
+                          found.size());
     return fail(error_at(ErrorKind::BadInput, instruction, problem));
   }
   return found;

@@ -44,7 +44,6 @@ TEST(RunProcess, ChildrenInheritNoDescriptors) {
   EXPECT_LE(count, 4) << output->text;  // 0, 1, 2, and the shell's own for the glob
 }
 
-
 WorkerLog log_of(std::string_view text) {
   auto ends = pipe_pair().value();
   std::string_view rest = text;

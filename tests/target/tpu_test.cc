@@ -1,6 +1,5 @@
 // The real XLA:TPU, ahead of time: no TPU is needed.
 #include <gmock/gmock.h>
-
 #include <unistd.h>
 
 #include <algorithm>
