@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "hlo/text_number.h"
 #include "hlo/text_string.h"
+#include "hlo/text_utf8.h"
 
 namespace sapper::hlo {
 namespace {
@@ -89,7 +90,10 @@ void WireField::read(Scanner& scan, proto::HloInstructionProto& wire) const {
     case FieldDescriptor::CPPTYPE_INT32: return reflection->SetInt32(message, field, scan.integer32("an integer"));
     case FieldDescriptor::CPPTYPE_FLOAT:
       return reflection->SetFloat(message, field, static_cast<float>(scan.real("a number")));
-    case FieldDescriptor::CPPTYPE_STRING: return reflection->SetString(message, field, scan.string("a string"));
+    case FieldDescriptor::CPPTYPE_STRING:
+      return reflection->SetString(
+          message, field,
+          field->type() == FieldDescriptor::TYPE_BYTES ? scan.string("a string") : read_utf8(scan, "a string"));
     case FieldDescriptor::CPPTYPE_ENUM:
       return reflection->SetEnumValue(message, field, read_enumerator(scan, *field->enum_type()));
     default: SAPPER_ASSERT(false);

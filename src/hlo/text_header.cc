@@ -8,6 +8,7 @@
 #include "hlo/text_shape.h"
 #include "hlo/text_string.h"
 #include "hlo/text_suggestion.h"
+#include "hlo/text_utf8.h"
 
 namespace sapper::hlo {
 namespace {
@@ -172,7 +173,7 @@ std::string unknown_attribute(std::string_view name) {
 void read_names(Scanner& scan, google::protobuf::RepeatedPtrField<std::string>* names) {
   while (scan.peek() >= '0' && scan.peek() <= '9') {
     scan.integer("a number");
-    *names->Add() = scan.string("a name in quotes");
+    *names->Add() = read_utf8(scan, "a name in quotes");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "hlo/text_string.h"
+#include "hlo/text_utf8.h"
 
 namespace sapper::hlo {
 namespace {
@@ -42,7 +43,7 @@ proto::MeshProto read_mesh(Scanner& scan) {
   }
   scan.list('[', ']', "in a mesh", [&] {
     auto* axis = mesh.add_axes();
-    axis->set_name(scan.string("the name of a mesh axis in quotes"));
+    axis->set_name(read_utf8(scan, "the name of a mesh axis in quotes"));
     scan.expect('=', "after the name of a mesh axis");
     axis->set_size(scan.integer("the size of a mesh axis"));
   });

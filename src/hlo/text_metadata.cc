@@ -7,6 +7,7 @@
 #include "hlo/text_aliasing.h"
 #include "hlo/text_number.h"
 #include "hlo/text_string.h"
+#include "hlo/text_utf8.h"
 
 namespace sapper::hlo {
 namespace {
@@ -47,7 +48,7 @@ template <class Fields>
 bool read_text_field(Scanner& scan, std::string_view name, const Fields& fields, OpMetadata& metadata) {
   for (const TextField& field : fields) {
     if (field.name != name) continue;
-    *(metadata.*field.edit)() = scan.string("a string");
+    *(metadata.*field.edit)() = read_utf8(scan, "a string");
     return true;
   }
   return false;
@@ -185,8 +186,7 @@ proto::FrontendAttributes read_frontend_attributes(Scanner& scan) {
   scan.list('{', '}', "in frontend attributes", [&] {
     const std::string name(scan.word("the name of a frontend attribute"));
     scan.expect('=', "after the name of a frontend attribute");
-    (*attributes.mutable_map())[name] =
-        scan.peek() == '{' ? std::string(scan.braced()) : scan.string("a string or an object in braces");
+    (*attributes.mutable_map())[name] = read_utf8_or_object(scan);
   });
   return attributes;
 }
@@ -236,7 +236,7 @@ proto::OriginalArrayProto read_original_array(Scanner& scan) {
   proto::OriginalArrayProto array;
   scan.expect('{', "to start an original array");
   if (scan.peek() != '}') {
-    array.set_instruction_name(scan.string("the name of an instruction in quotes"));
+    array.set_instruction_name(read_utf8(scan, "the name of an instruction in quotes"));
     if (scan.peek() == '{') read_shape_index(scan, array.mutable_shape_index());
   }
   scan.expect('}', "to end an original array");
@@ -266,7 +266,7 @@ proto::OriginalValueProto read_original_value(Scanner& scan) {
     read_original_elements(scan, index, &value);
     if (scan.accept(',')) {
       scan.expect('[', "before a call hierarchy");
-      value.set_call_hierarchy(scan.string("a call hierarchy"));
+      value.set_call_hierarchy(read_utf8(scan, "a call hierarchy"));
       value.set_is_synthetic_call(value.elements_size() == 0);
       scan.expect(']', "after a call hierarchy");
     }

@@ -5,6 +5,7 @@
 #include "hlo/text_shape.h"
 #include "hlo/text_string.h"
 #include "hlo/text_suggestion.h"
+#include "hlo/text_utf8.h"
 
 namespace sapper::hlo {
 namespace {
@@ -142,7 +143,7 @@ void ModuleReader::read_computation() {
   if (scan_.accept(',')) {
     if (!scan_.accept_word("execution_thread")) return scan_.expected("execution_thread=");
     scan_.expect('=', "after execution_thread");
-    computation.execution_thread = scan_.string("the name of a thread");
+    computation.execution_thread = read_utf8(scan_, "the name of a thread");
   }
   if (!is_entry) return;
   has_entry_ = true;

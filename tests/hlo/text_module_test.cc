@@ -361,6 +361,7 @@ INSTANTIATE_TEST_SUITE_P(All, TextError, ::testing::ValuesIn(std::vector<BadCase
   {"MetadataNotClosed", "e { x = f32[] parameter(0), metadata={op_name=\"a\"\n}", 2, 2, "expected an instruction, found the end of the text"},
   {"ShortEscape", "e { x = f32[] parameter(0), metadata={op_name=\"\\u00e\"} }", 1, 48, "unknown escape in a string"},
   {"SurrogateEscape", "e { x = f32[] parameter(0), metadata={op_name=\"\\ud800\"} }", 1, 48, "unknown escape in a string"},
+  {"NotUtf8", "e { x = f32[] parameter(0), metadata={op_name=\"\\303\"} }", 1, 47, "this string is not UTF-8"},
   {"OctalEscapeTooLarge", "e { x = f32[] parameter(0), metadata={op_name=\"\\400\"} }", 1, 48, "unknown escape in a string"},
   {"BadShape", "e { x = f33[2] parameter(0) }", 1, 9, "there is no element type f33"},
   {"NegativeDimension", "e { x = f32[-2] parameter(0) }", 1, 15, "a dimension size cannot be negative"},
