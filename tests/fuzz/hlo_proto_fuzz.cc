@@ -1,5 +1,5 @@
-// Any bytes either are refused or read as a module that the verifier can judge and that round trips: what is written
-// reads back as the same.
+// Any bytes, as a module file holds them, either are refused or read as a module that the verifier can judge and that
+// round trips: what is written reads back as the same.
 #include <cstdint>
 #include <string_view>
 
@@ -10,7 +10,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {  // NOLINT(readability-identifier-naming)
   using namespace sapper::hlo;
-  const auto module = parse_proto({reinterpret_cast<const char*>(data), size});
+  const auto module = parse_module({reinterpret_cast<const char*>(data), size}, "bytes");
   if (!module) {
     SAPPER_ASSERT(module.error().kind == sapper::ErrorKind::BadInput && !module.error().message.empty());
     return 0;
