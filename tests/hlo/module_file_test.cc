@@ -1,6 +1,7 @@
 // Which form a file has is told by its content alone, and what is no HLO is called by its name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include <filesystem>
@@ -57,7 +58,7 @@ TEST(ModuleFile, CompressedFilesAreRead) {
   const std::string bytes = small_module().SerializeAsString();
   std::string packed(ZSTD_compressBound(bytes.size()), '\0');
   packed.resize(ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3));
-  const std::string path = testing::TempDir() + "module_file_test.pb";
+  const std::string path = testing::TempDir() + fmt::format("module_file_test_{}.pb", getpid());
   ASSERT_TRUE(write_file(path, packed));
   const auto module = read_module(path);
   std::filesystem::remove(path);

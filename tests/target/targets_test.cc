@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -60,7 +61,7 @@ TEST(Plugins, VariableOverridesTheDefaultReleaseOnly) {
 }
 
 TEST(Plugins, WhatCannotBeFetchedSaysHow) {
-  const std::string folder = testing::TempDir() + "empty-cache";
+  const std::string folder = testing::TempDir() + fmt::format("empty_cache_{}", getpid());
   const Environment cache("SAPPER_CACHE", folder);
   const Environment offline("PIP_NO_INDEX", "1");
   const Result<std::string> path = plugin_path(parse_target("tpu:v5e@0.0.41").value());

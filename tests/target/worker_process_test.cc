@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -16,7 +17,7 @@ using testing::HasSubstr;
 
 // Starts a worker that runs `script`, and says what came of it.
 Error start_failure(const std::string& script, Limits limits = {5, int64_t{1} << 30}) {
-  const std::string program = testing::TempDir() + "worker.sh";
+  const std::string program = testing::TempDir() + fmt::format("worker_{}.sh", getpid());
   EXPECT_TRUE(write_file(program, "#!/bin/sh\n" + script));
   chmod(program.c_str(), 0755);
   const auto worker = WorkerProcess::start({program, current_environment(), {}}, limits);
