@@ -46,9 +46,10 @@ void BM_Convolution(benchmark::State& state) {
   const int64_t window = state.range(3);
   const int64_t outputs = state.range(4);
   const int64_t groups = state.range(5);
+  const int64_t group_inputs = inputs / groups;
   const std::vector<hlo::Literal> operands = {
       testing::random_literal(ElementType::F32, {batch, size, size, inputs}, random),
-      testing::random_literal(ElementType::F32, {window, window, inputs / groups, outputs}, random)};
+      testing::random_literal(ElementType::F32, {window, window, group_inputs, outputs}, random)};
   hlo::Instruction instruction =
       testing::instruction(hlo::Opcode::Convolution, testing::shape(ElementType::F32, {batch, size, size, outputs}));
   hlo::Attributes& attributes = instruction.edit_attributes();
@@ -73,7 +74,7 @@ void BM_Convolution(benchmark::State& state) {
   }
   for (auto _ : state) benchmark::DoNotOptimize(testing::run(convolution, instruction, operands));
   state.counters["GMAC/s"] =
-      benchmark::Counter(static_cast<double>(batch * size * size * outputs * window * window * inputs / groups) * 1e-9,
+      benchmark::Counter(static_cast<double>(batch * size * size * outputs * window * window * group_inputs) * 1e-9,
                          benchmark::Counter::kIsIterationInvariantRate);
 }
 BENCHMARK(BM_Convolution)

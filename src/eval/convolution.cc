@@ -83,7 +83,7 @@ void copy_elements(const Operand* from, const std::vector<std::vector<int64_t>>&
 
 PaddedInput pad(const hlo::Literal& input, const std::vector<Spatial>& spatial, Accumulator accumulator) {
   PaddedInput padded{.elements = widen(input, accumulator),
-                     .strides = strides_of(input.shape().dimensions()),
+                     .strides = row_major_strides(input.shape().dimensions()),
                      .starts = std::vector<int64_t>(spatial.size())};
   if (std::ranges::all_of(spatial, &Spatial::sees_input_only)) {
     for (size_t i = 0; i < spatial.size(); ++i)
@@ -94,7 +94,7 @@ PaddedInput pad(const hlo::Literal& input, const std::vector<Spatial>& spatial, 
   std::vector<int64_t> sizes = input.shape().dimensions();
   for (const Spatial& s : spatial) sizes[s.input] = s.reach();
   const std::vector<int64_t> input_strides = padded.strides;
-  padded.strides = strides_of(sizes);
+  padded.strides = row_major_strides(sizes);
   std::vector<std::vector<int64_t>> from;
   std::vector<std::vector<int64_t>> to;
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -147,8 +147,8 @@ Contraction convolution_contraction(const hlo::Attributes& attributes, const hlo
   const int64_t feature_groups = std::max<int64_t>(1, attributes.feature_group_count());
   const int64_t batch_groups = std::max<int64_t>(1, attributes.batch_group_count());
   const int64_t groups = feature_groups * batch_groups;  // at most one of them is not 1
-  const std::vector<int64_t> kernel_strides = strides_of(kernel.shape().dimensions());
-  const std::vector<int64_t> result_strides = strides_of(result.dimensions());
+  const std::vector<int64_t> kernel_strides = row_major_strides(kernel.shape().dimensions());
+  const std::vector<int64_t> result_strides = row_major_strides(result.dimensions());
 
   const auto input_batch = static_cast<size_t>(numbers.input_batch_dimension());
   const auto input_feature = static_cast<size_t>(numbers.input_feature_dimension());

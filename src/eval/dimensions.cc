@@ -11,10 +11,6 @@ std::vector<int64_t> other_dimensions(size_t rank, std::span<const int64_t> firs
   return free;
 }
 
-const std::vector<int64_t>& extents(const hlo::Literal& literal) {
-  return literal.dynamic_sizes().empty() ? literal.shape().dimensions() : literal.dynamic_sizes();
-}
-
 std::vector<int64_t> offsets_over(std::span<const int64_t> sizes, std::span<const int64_t> strides,
                                   std::span<const int64_t> chosen) {
   std::vector<int64_t> chosen_sizes;
@@ -46,11 +42,14 @@ std::vector<int64_t> offsets(std::span<const int64_t> sizes, std::span<const int
   return result;
 }
 
-std::vector<int64_t> strides_of(std::span<const int64_t> dimensions) {
-  std::vector<int64_t> strides(dimensions.size());
-  uint64_t stride = 1;  // may wrap when there are no elements
-  for (size_t d = dimensions.size(); d-- > 0; stride *= static_cast<uint64_t>(dimensions[d]))
-    strides[d] = static_cast<int64_t>(stride);
+std::vector<int64_t> row_major_strides(std::span<const int64_t> dimensions) {
+  std::vector<int64_t> strides(dimensions.size(), 0);
+  if (hlo::element_count(dimensions) == 0) return strides;
+  int64_t stride = 1;
+  for (size_t i = dimensions.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= dimensions[i];
+  }
   return strides;
 }
 

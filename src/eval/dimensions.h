@@ -14,15 +14,12 @@ namespace sapper::eval {
   return {dimensions.data(), static_cast<size_t>(dimensions.size())};
 }
 
-// Row-major strides, in elements.
-[[nodiscard]] std::vector<int64_t> strides_of(std::span<const int64_t> dimensions);
+// Elements from one position to the next along each dimension, row-major; zeros for an empty array.
+[[nodiscard]] std::vector<int64_t> row_major_strides(std::span<const int64_t> dimensions);
 
 // The dimensions of an array of `rank` that are in neither list, ascending.
 [[nodiscard]] std::vector<int64_t> other_dimensions(size_t rank, std::span<const int64_t> first,
                                                     std::span<const int64_t> second);
-
-// Sizes of the dimensions as far as they hold data: the actual ones where they are dynamic.
-[[nodiscard]] const std::vector<int64_t>& extents(const hlo::Literal& literal);
 
 // start, start + step, ...: the offsets along one dimension.
 [[nodiscard]] std::vector<int64_t> progression(int64_t count, int64_t step, int64_t start = 0);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "eval/dimensions.h"
+#include "eval/dynamic_shape.h"
 #include "eval/op.h"
 
 namespace sapper::eval {
@@ -14,10 +15,10 @@ namespace {
 std::vector<int64_t> result_extents(const proto::DotDimensionNumbers& numbers, const hlo::Literal& lhs,
                                     const hlo::Literal& rhs) {
   std::vector<int64_t> sizes;
-  for (const int64_t d : numbers.lhs_batch_dimensions()) sizes.push_back(extents(lhs)[static_cast<size_t>(d)]);
+  for (const int64_t d : numbers.lhs_batch_dimensions()) sizes.push_back(actual_sizes(lhs)[static_cast<size_t>(d)]);
   const auto add_free = [&](const hlo::Literal& operand, const auto& batch, const auto& contracting) {
     for (const int64_t d : other_dimensions(operand.shape().rank(), view(batch), view(contracting)))
-      sizes.push_back(extents(operand)[static_cast<size_t>(d)]);
+      sizes.push_back(actual_sizes(operand)[static_cast<size_t>(d)]);
   };
   add_free(lhs, numbers.lhs_batch_dimensions(), numbers.lhs_contracting_dimensions());
   add_free(rhs, numbers.rhs_batch_dimensions(), numbers.rhs_contracting_dimensions());
@@ -34,10 +35,10 @@ Contraction dot_contraction(const proto::DotDimensionNumbers& numbers, const hlo
   for (int i = 0; i < numbers.lhs_contracting_dimensions_size(); ++i) {
     const auto left = static_cast<size_t>(numbers.lhs_contracting_dimensions(i));
     const auto right = static_cast<size_t>(numbers.rhs_contracting_dimensions(i));
-    lhs_sizes[left] = rhs_sizes[right] = std::min(extents(lhs)[left], extents(rhs)[right]);
+    lhs_sizes[left] = rhs_sizes[right] = std::min(actual_sizes(lhs)[left], actual_sizes(rhs)[right]);
   }
-  const std::vector<int64_t> lhs_strides = strides_of(lhs.shape().dimensions());
-  const std::vector<int64_t> rhs_strides = strides_of(rhs.shape().dimensions());
+  const std::vector<int64_t> lhs_strides = row_major_strides(lhs.shape().dimensions());
+  const std::vector<int64_t> rhs_strides = row_major_strides(rhs.shape().dimensions());
   const std::vector<int64_t> lhs_free = other_dimensions(lhs_sizes.size(), view(numbers.lhs_batch_dimensions()),
                                                          view(numbers.lhs_contracting_dimensions()));
   const std::vector<int64_t> rhs_free = other_dimensions(rhs_sizes.size(), view(numbers.rhs_batch_dimensions()),

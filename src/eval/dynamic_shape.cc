@@ -29,7 +29,7 @@ int64_t actual_size(const hlo::Literal& array, size_t dimension) {
   return array.dynamic_sizes().empty() ? array.shape().dimension(dimension) : array.dynamic_sizes()[dimension];
 }
 
-std::vector<int64_t> actual_sizes(const hlo::Literal& array) {
+const std::vector<int64_t>& actual_sizes(const hlo::Literal& array) {
   return array.dynamic_sizes().empty() ? array.shape().dimensions() : array.dynamic_sizes();
 }
 

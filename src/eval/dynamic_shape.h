@@ -12,7 +12,7 @@ namespace sapper::eval {
 
 // The size of a dimension that takes part in the value: the dynamic size where there is one, else the bound.
 [[nodiscard]] int64_t actual_size(const hlo::Literal& array, size_t dimension);
-[[nodiscard]] std::vector<int64_t> actual_sizes(const hlo::Literal& array);
+[[nodiscard]] const std::vector<int64_t>& actual_sizes(const hlo::Literal& array);
 
 // States the sizes of a result, one a dimension; nothing to state when they are the bounds.
 void set_actual_sizes(hlo::Literal& array, std::vector<int64_t> sizes);

@@ -36,7 +36,7 @@ void transform(Field<Real>& field, size_t axis, bool inverse) {
     std::vector<std::complex<Real>> line, work;
   };
   const int64_t length = field.dimensions[axis];
-  const int64_t stride = strides_of(field.dimensions)[axis];
+  const int64_t stride = row_major_strides(field.dimensions)[axis];
   const FourierTransform<Real> plan(length);
   tbb::enumerable_thread_specific<Scratch> scratch;
   const tbb::blocked_range<int64_t> lines(0, std::ssize(field.values) / length,

@@ -15,17 +15,6 @@ void copy_elements(std::byte* to, int64_t to_stride, const std::byte* from, int6
 
 }  // namespace
 
-std::vector<int64_t> row_major_strides(std::span<const int64_t> dimensions) {
-  std::vector<int64_t> strides(dimensions.size(), 0);
-  if (hlo::element_count(dimensions) == 0) return strides;
-  int64_t stride = 1;
-  for (size_t i = dimensions.size(); i-- > 0;) {
-    strides[i] = stride;
-    stride *= dimensions[i];
-  }
-  return strides;
-}
-
 void copy_run(std::byte* to, int64_t to_stride, const std::byte* from, int64_t from_stride, int64_t count, int bytes) {
   if (to_stride == 1 && from_stride == 1) {
     std::memcpy(to, from, static_cast<size_t>(count * bytes));

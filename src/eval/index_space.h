@@ -1,5 +1,5 @@
-// Row-major index arithmetic for the operations that move elements: strides, index operands of any integer type, and
-// walks over an index space that keep the offsets into several arrays up to date.
+// Index arithmetic for the operations that move elements: index operands of any integer type, and walks over an index
+// space that keep the offsets into several arrays up to date.
 #pragma once
 
 #include <array>
@@ -8,12 +8,10 @@
 #include <span>
 #include <vector>
 
+#include "eval/dimensions.h"
 #include "hlo/literal.h"
 
 namespace sapper::eval {
-
-// Elements from one position to the next along each dimension; zeros for an empty array.
-[[nodiscard]] std::vector<int64_t> row_major_strides(std::span<const int64_t> dimensions);
 
 // The elements of an integer or pred array as indices: by full value, and what int64_t cannot say (u64) saturates.
 class IndexReader {

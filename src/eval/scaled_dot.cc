@@ -20,7 +20,7 @@ Result<hlo::Literal> apply_scale(const OpContext& context, const hlo::Literal& o
                                           scale.shape().to_text(false), operand.shape().to_text(false))));
   // The scale's element for each element of the operand.
   std::vector<int64_t> scale_at = {0};
-  const std::vector<int64_t> strides = strides_of(blocks);
+  const std::vector<int64_t> strides = row_major_strides(blocks);
   for (size_t d = 0; d < dimensions.size(); ++d) {
     std::vector<int64_t> along(static_cast<size_t>(dimensions[d]), 0);
     for (size_t i = 0; i < along.size() && !blocks.empty(); ++i)
