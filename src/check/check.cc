@@ -237,7 +237,7 @@ class Check {
 
   // The optimized program against the reference. True when it agrees, or when it cannot be judged but a device's result
   // could.
-  bool judge_optimized(Judge& judge, const target::HloStage& optimized, Report& one) {
+  bool judge_optimized(const Judge& judge, const target::HloStage& optimized, Report& one) const {
     Judge trial = judge;
     Walk walk = walk_stages(trial, {optimized}, options_.strict, true);
     const StageReport& stage = walk.stages[0];

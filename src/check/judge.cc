@@ -22,24 +22,30 @@ void leaf_names(const Shape& shape, const std::string& path, std::vector<std::st
     leaf_names(shape.elements()[i], path.empty() ? std::to_string(i) : fmt::format("{},{}", path, i), names);
 }
 
-// Whether some rounding to a float type narrower than f32 could be elided.
-bool has_narrow_floats(const Module& module) {
+// Whether test(computation, instruction) holds somewhere in the module.
+template <class Test>
+bool any_instruction(const Module& module, Test test) {
   bool found = false;
-  for_each_instruction(module, [&](const hlo::Computation&, const hlo::Instruction& instruction) {
-    const ElementType type = instruction.shape.element_type();
-    found = found || (hlo::is_float(type) && hlo::bit_width(type) < 32);
+  for_each_instruction(module, [&](const hlo::Computation& computation, const hlo::Instruction& instruction) {
+    found = found || test(computation, instruction);
   });
   return found;
 }
 
+// Whether some rounding to a float type narrower than f32 could be elided.
+bool has_narrow_floats(const Module& module) {
+  return any_instruction(module, [](const auto&, const hlo::Instruction& instruction) {
+    const ElementType type = instruction.shape.element_type();
+    return hlo::is_float(type) && hlo::bit_width(type) < 32;
+  });
+}
+
 bool has_float_min_max(const Module& module) {
-  bool found = false;
-  for_each_instruction(module, [&](const hlo::Computation&, const hlo::Instruction& instruction) {
+  return any_instruction(module, [](const auto&, const hlo::Instruction& instruction) {
     const bool picks = instruction.opcode == hlo::Opcode::Maximum || instruction.opcode == hlo::Opcode::Minimum ||
                        instruction.opcode == hlo::Opcode::Clamp;
-    found = found || (picks && hlo::is_float(instruction.shape.element_type()));
+    return picks && hlo::is_float(instruction.shape.element_type());
   });
-  return found;
 }
 
 // The most bf16 products that a dot or convolution of f32 may be computed in; 0: there is none such.
