@@ -1,7 +1,9 @@
-// The known real miscompilations of ../shared/cases/zoo: on the three XLA:CPU plugins, plain violations of HLO
-// semantics get exactly the verdict that was measured for each release, and a mismatch names who did it.
+// The known real miscompilations of ../shared/cases/zoo: plain violations of HLO semantics get exactly the verdict that
+// was measured for each release of XLA:CPU and XLA:TPU, and a mismatch names who did it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -27,21 +29,25 @@ Report check_case(const std::string& name, const std::string& on, bool strict = 
   return check_file(pool(), zoo + "/" + name + ".hlo", options);
 }
 
+nlohmann::json plain_violations() {
+  std::ifstream file(zoo + "/zoo.json");
+  auto cases = nlohmann::json::parse(file);
+  std::erase_if(cases.get_ref<nlohmann::json::array_t&>(),
+                [](const auto& one) { return one["class"] != "A" && one["class"] != "B"; });
+  return cases;
+}
+
 class Zoo : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Zoo, PlainViolationsGetTheMeasuredVerdict) {
   const std::string target = GetParam();
   if (!std::filesystem::exists(zoo)) GTEST_SKIP() << "no cases beside the checkout";
   if (!target::plugin_path(*target::parse_target(target))) GTEST_SKIP() << "no plugin for " << target;
-  std::ifstream file(zoo + "/zoo.json");
-  const auto cases = nlohmann::json::parse(file);
   int judged = 0;
-  for (const auto& one : cases) {
-    const std::string kind = one["class"];
-    if (kind != "A" && kind != "B") continue;
+  for (const auto& one : plain_violations()) {
     const Report report = check_case(one["name"], target);
     EXPECT_EQ(to_string(report.verdict), one["plugins"][target].get<std::string>())
-        << one["name"] << " (" << kind << ") on " << target << ": " << report.reason;
+        << one["name"] << " on " << target << ": " << report.reason;
     if (report.verdict == Verdict::Mismatch) {
       EXPECT_TRUE(report.guilty.has_value()) << one["name"] << " on " << target;
     }
@@ -53,6 +59,38 @@ TEST_P(Zoo, PlainViolationsGetTheMeasuredVerdict) {
 INSTANTIATE_TEST_SUITE_P(Cpu, Zoo, ::testing::Values("cpu@0.81", "cpu@0.106", "cpu@0.115"), [](const auto& test) {
   return test.param == "cpu@0.81" ? "r81" : test.param == "cpu@0.106" ? "r106" : "r115";
 });
+
+class TpuZoo : public ::testing::TestWithParam<std::string> {};
+
+// What each release's optimized HLO was seen to compute. The first cases of either kind; SAPPER_SLOW_TESTS=1: all.
+TEST_P(TpuZoo, OptimizedProgramsAreAsMeasured) {
+  const std::string release = GetParam();
+  const std::string target = "tpu:v5e@" + release;
+  if (!std::filesystem::exists(zoo)) GTEST_SKIP() << "no cases beside the checkout";
+  if (!target::plugin_present(*target::parse_target(target)))
+    GTEST_SKIP() << "libtpu " << release << " not in the cache";
+  const bool is_slow = std::getenv("SAPPER_SLOW_TESTS") != nullptr;
+  int wrong = 0;
+  int right = 0;
+  for (const auto& one : plain_violations()) {
+    if (!one.contains("tpu")) continue;
+    const auto listed = [&](const char* list) {
+      const auto& releases = one["tpu"][list];
+      return std::find(releases.begin(), releases.end(), release) != releases.end();
+    };
+    const bool is_wrong = listed("wrong");
+    if (!is_wrong && !listed("ok")) continue;
+    if (++(is_wrong ? wrong : right) > 2 && !is_slow) continue;
+    const Report report = check_case(one["name"], target);
+    EXPECT_EQ(report.verdict, is_wrong ? Verdict::Mismatch : Verdict::Agree)
+        << one["name"] << " on " << target << ": " << to_string(report.verdict) << " " << report.reason;
+    EXPECT_EQ(report.guilty.has_value(), is_wrong) << one["name"] << " on " << target;
+  }
+  EXPECT_GT(wrong, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Releases, TpuZoo, ::testing::Values("0.0.41", "0.0.45", "0.0.48", "0.0.52"),
+                         [](const auto& test) { return "r" + test.param.substr(test.param.rfind('.') + 1); });
 
 }  // namespace
 }  // namespace sapper::check
