@@ -82,7 +82,9 @@ TEST_P(TpuZoo, OptimizedProgramsAreAsMeasured) {
     if (!is_wrong && !listed("ok")) continue;
     if (++(is_wrong ? wrong : right) > 2 && !is_slow) continue;
     const Report report = check_case(one["name"], target);
-    EXPECT_EQ(report.verdict, is_wrong ? Verdict::Mismatch : Verdict::Agree)
+    // What was seen right within a tolerance may still be an identity of real algebra: policy.
+    const bool is_right = report.verdict == Verdict::Agree || report.verdict == Verdict::Policy;
+    EXPECT_TRUE(is_wrong ? report.verdict == Verdict::Mismatch : is_right)
         << one["name"] << " on " << target << ": " << to_string(report.verdict) << " " << report.reason;
     EXPECT_EQ(report.guilty.has_value(), is_wrong) << one["name"] << " on " << target;
   }
@@ -90,7 +92,9 @@ TEST_P(TpuZoo, OptimizedProgramsAreAsMeasured) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Releases, TpuZoo, ::testing::Values("0.0.41", "0.0.45", "0.0.48", "0.0.52"),
-                         [](const auto& test) { return "r" + test.param.substr(test.param.rfind('.') + 1); });
+                         [](const auto& test) {
+                           return fmt::format("r{}", test.param.substr(test.param.rfind('.') + 1));
+                         });
 
 }  // namespace
 }  // namespace sapper::check
