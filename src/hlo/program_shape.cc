@@ -1,6 +1,7 @@
 #include "hlo/program_shape.h"
 
 #include "hlo/proto.h"
+#include "hlo/verifier_site.h"
 
 namespace sapper::hlo {
 
@@ -37,13 +38,13 @@ Status set_entry_layout(const proto::ProgramShapeProto& stated, Module& module) 
   for (size_t i = 0; i < parameters.size(); ++i) {
     SAPPER_TRY(layouts.emplace_back(), from_proto(stated.parameters(static_cast<int>(i))));
     const Instruction& parameter = entry.instructions[parameters[i]];
-    if (!layouts[i].same_ignoring_layout(parameter.shape))
+    if (!verifier::compatible(layouts[i], parameter.shape))
       return fail(error_at(ErrorKind::BadInput, parameter,
                            fmt::format("the host program shape states {} for parameter {}, whose shape is {}",
                                        layouts[i].to_text(), i, parameter.shape.to_text())));
   }
   SAPPER_TRY(Shape result, from_proto(stated.result()));
-  if (!result.same_ignoring_layout(entry.root_instruction().shape))
+  if (!verifier::compatible(result, entry.root_instruction().shape))
     return fail(error_at(ErrorKind::BadInput, entry.root_instruction(),
                          fmt::format("the host program shape states the result {}, but the root has shape {}",
                                      result.to_text(), entry.root_instruction().shape.to_text())));

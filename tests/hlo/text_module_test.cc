@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "hlo/proto.h"
 #include "hlo/text.h"
+#include "hlo/verifier.h"
 
 namespace sapper::hlo {
 namespace {
@@ -418,6 +420,20 @@ TEST(TextErrors, DepthIsLimited) {
   std::string dimensions = "f32[1";
   for (int i = 0; i < 100000; ++i) dimensions += ",1";
   EXPECT_FALSE(parse_shape(dimensions + "]"));
+}
+
+// The layouts at the boundary may leave out which dimensions are dynamic.
+TEST(TextModule, BoundaryMayBeLessDynamicThanTheProgram) {
+  const auto module = parse_text(R"(HloModule m, entry_computation_layout={(f32[4]{0})->f32[4]{0}}
+
+ENTRY %main (x: f32[4]) -> f32[<=4] {
+  ROOT %x = f32[<=4]{0} parameter(0)
+}
+)");
+  ASSERT_TRUE(module) << module.error().describe();
+  ASSERT_TRUE(verify(*module));
+  const auto again = parse_proto(to_proto(*module));
+  EXPECT_TRUE(again) << again.error().describe();
 }
 
 TEST(TextErrors, ShapesAlone) {
