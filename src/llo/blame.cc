@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "llo/kernel_operand.h"
 #include "llo/machine.h"
 #include "llo/tiling.h"
 
@@ -84,22 +85,11 @@ std::optional<Place> source_of(const Machine& machine, const Step& step, const P
   return std::nullopt;
 }
 
-std::vector<hlo::Shape> leaf_shapes(const hlo::Shape& shape) {
-  if (!shape.is_tuple()) return {shape};
-  std::vector<hlo::Shape> leaves;
-  for (const hlo::Shape& part : shape.elements())
-    for (hlo::Shape& leaf : leaf_shapes(part)) leaves.push_back(std::move(leaf));
-  return leaves;
-}
-
 // The memory space of the kernel's operand or result `index`, as the program declares it.
-std::optional<Space> declared_space(const Program& program, size_t index) {
-  const std::string number = std::to_string(index);
+Result<std::optional<Space>> declared_space(const Program& program, int index) {
   for (const Instruction& instruction : program.instructions) {
-    if (!instruction.opcode.starts_with("inlined_call_operand.")) continue;
-    if (instruction.attribute("index") != std::optional<std::string_view>(number)) continue;
-    for (const Space space : {Space::Hbm, Space::Vmem, Space::Smem, Space::Cmem})
-      if (instruction.opcode.ends_with(to_string(space))) return space;
+    SAPPER_TRY(const std::optional<KernelOperand> operand, kernel_operand(program, instruction));
+    if (operand && operand->index == index) return operand->space;
   }
   return std::nullopt;
 }
@@ -108,11 +98,11 @@ std::optional<Space> declared_space(const Program& program, size_t index) {
 
 Result<std::optional<InstructionIndex>> last_writer(const Program& program, const KernelCall& call, size_t leaf,
                                                     int64_t element) {
-  const std::vector<hlo::Shape> leaves = leaf_shapes(call.result);
+  const std::vector<hlo::Shape> leaves = arrays_of(call.result);
   if (leaf >= leaves.size()) return fail(ErrorKind::BadInput, "the result has no leaf {}", leaf);
-  size_t index = leaf;
-  for (const hlo::Shape& operand : call.operand_shapes) index += leaf_shapes(operand).size();
-  const std::optional<Space> space = declared_space(program, index);
+  int index = static_cast<int>(leaf);
+  for (const hlo::Shape& operand : call.operand_shapes) index += static_cast<int>(arrays_of(operand).size());
+  SAPPER_TRY(const std::optional<Space> space, declared_space(program, index));
   if (!space) return std::nullopt;
   SAPPER_TRY(const uint64_t word, word_of(leaves[leaf], element));
 
@@ -122,9 +112,7 @@ Result<std::optional<InstructionIndex>> last_writer(const Program& program, cons
     MachineOptions options = call.options;
     options.observer = [&](const Step& step, const Machine& machine) {
       if (!place)
-        place = Place{
-            *space,
-            uint64_t{*machine.bound_operand(static_cast<int>(index))} * machine.memory(*space).unit_words() + word};
+        place = Place{*space, uint64_t{*machine.bound_operand(index)} * machine.memory(*space).unit_words() + word};
       if (machine.steps_run() >= place->before_step || !wrote(machine, *place)) return;
       writer = Writer{step.source, machine.steps_run(), source_of(machine, step, *place)};
     };

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "hlo/text.h"
 #include "llo/decode.h"
+#include "llo/kernel_operand.h"
 #include "llo/tiling.h"
 
 namespace sapper::llo {
@@ -23,27 +24,11 @@ using hlo::Shape;
 // One array that the kernel reads or writes: operands first, then results, tuples flattened.
 struct Leaf {
   Shape shape;
-  const Literal* value = nullptr;   // null: a result
+  std::optional<Literal> value;     // nullopt: a result
   std::optional<Space> space;       // nullopt: the scalar's bits are passed
   bool declared = false;            // the program looks at it
   std::optional<uint32_t> address;  // of its piece
 };
-
-void flatten(const Shape& shape, std::vector<Shape>& leaves) {
-  if (!shape.is_tuple()) {
-    if (shape.is_array()) leaves.push_back(shape);
-    return;
-  }
-  for (const Shape& element : shape.elements()) flatten(element, leaves);
-}
-
-void flatten(const Literal& value, std::vector<const Literal*>& leaves) {
-  if (!value.shape().is_tuple()) {
-    if (value.shape().is_array()) leaves.push_back(&value);
-    return;
-  }
-  for (const Literal& element : value.elements()) flatten(element, leaves);
-}
 
 class KernelRunner {
  public:
@@ -78,49 +63,42 @@ class KernelRunner {
 
  private:
   void collect_leaves(std::span<const Literal> operands, std::span<const Shape> operand_shapes, const Shape& result) {
-    std::vector<Shape> shapes;
-    std::vector<const Literal*> values;
-    for (const Shape& shape : operand_shapes) flatten(shape, shapes);
-    for (const Literal& operand : operands) flatten(operand, values);
-    SAPPER_ASSERT(shapes.size() == values.size());
-    for (size_t i = 0; i < shapes.size(); ++i) leaves_.push_back({.shape = shapes[i], .value = values[i]});
+    for (const Shape& shape : operand_shapes)
+      for (const Shape& array : arrays_of(shape)) leaves_.push_back({.shape = array});
     first_result_ = leaves_.size();
-    shapes.clear();
-    flatten(result, shapes);
-    for (const Shape& shape : shapes) leaves_.push_back({.shape = shape});
+    size_t given = 0;
+    for (const Literal& operand : operands)
+      for (Literal& leaf : hlo::leaves(operand)) {
+        if (!leaf.shape().is_array()) continue;
+        SAPPER_ASSERT(given < first_result_);
+        leaves_[given++].value = std::move(leaf);
+      }
+    SAPPER_ASSERT(given == first_result_);
+    for (const Shape& array : arrays_of(result)) leaves_.push_back({.shape = array});
     buffer_.resize(leaves_.size());
     std::iota(buffer_.begin(), buffer_.end(), size_t{0});
-  }
-
-  [[nodiscard]] tl::unexpected<Error> error(const Instruction& instruction, std::string message) const {
-    return fail(Error{ErrorKind::BadInput,
-                      std::move(message),
-                      {program_.file, static_cast<int>(instruction.line), 0, to_string(instruction.result)}});
   }
 
   // What the program says of its operands and results: index, shape, memory, shared buffers.
   Status read_declarations() {
     for (const Instruction& instruction : program_.instructions) {
-      constexpr std::string_view prefix = "inlined_call_operand.";
-      if (!instruction.opcode.starts_with(prefix)) continue;
-      int index = 0;
-      const std::string_view text = instruction.attribute("index").value_or("");
-      if (std::from_chars(text.data(), text.data() + text.size(), index).ec != std::errc()) {
-        return error(instruction, "an operand of the kernel without its index");
-      }
+      SAPPER_TRY(const std::optional<KernelOperand> operand, kernel_operand(program_, instruction));
+      if (!operand) continue;
+      const int index = operand->index;
       if (index == -1) {
         has_operand_table_ = true;
         continue;
       }
       if (index < 0 || static_cast<size_t>(index) >= leaves_.size()) {
-        return error(instruction, fmt::format("the kernel has an operand {}, the instruction that it is run for has {} "
-                                              "operands and results",
-                                              index, leaves_.size()));
+        return error_in(program_, instruction,
+                        fmt::format("the kernel has an operand {}, the instruction that it is run for has {} "
+                                    "operands and results",
+                                    index, leaves_.size()));
       }
       Leaf& leaf = leaves_[static_cast<size_t>(index)];
       SAPPER_CHECKED(check_shape(instruction, leaf.shape));
       leaf.declared = true;
-      leaf.space = space_named(instruction.opcode.substr(prefix.size()));
+      leaf.space = operand->space;
       SAPPER_CHECKED(share_buffers(instruction));
     }
     for (size_t i = first_result_; i < leaves_.size(); ++i) {
@@ -131,20 +109,14 @@ class KernelRunner {
     return {};
   }
 
-  [[nodiscard]] static std::optional<Space> space_named(std::string_view name) {
-    for (const Space space : {Space::Hbm, Space::Vmem, Space::Smem, Space::Cmem}) {
-      if (name == to_string(space)) return space;
-    }
-    return std::nullopt;
-  }
-
   Status check_shape(const Instruction& instruction, const Shape& shape) const {
     const std::optional<std::string_view> text = instruction.attribute("shape");
     if (!text) return {};
     const Result<Shape> declared = hlo::parse_shape(*text);
     if (declared && declared->same_ignoring_layout(shape)) return {};
-    return error(instruction, fmt::format("the kernel takes {} where the instruction that it is run for has {}", *text,
-                                          shape.to_text(/*with_layout=*/false)));
+    return error_in(program_, instruction,
+                    fmt::format("the kernel takes {} where the instruction that it is run for has {}", *text,
+                                shape.to_text(/*with_layout=*/false)));
   }
 
   // may-alias: {0,3}: leaves 0 and 3 have one buffer.
@@ -158,7 +130,7 @@ class KernelRunner {
       size_t index = 0;
       const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), index);
       if (failed != std::errc() || index >= leaves_.size()) {
-        return error(instruction, "shares its buffer with an operand that there is not");
+        return error_in(program_, instruction, "shares its buffer with an operand that there is not");
       }
       text.remove_prefix(static_cast<size_t>(end - text.data()));
       if (!first) first = index;
@@ -188,7 +160,7 @@ class KernelRunner {
       if (fresh) place->second = allocate(i, bytes);
       leaf.address = place->second;
       bind(i, place->second);
-      if (leaf.value != nullptr) SAPPER_CHECKED(write_value(leaf, bytes));
+      if (leaf.value) SAPPER_CHECKED(write_value(leaf, bytes));
     }
     return {};
   }

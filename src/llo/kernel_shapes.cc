@@ -1,14 +1,12 @@
 // The shapes that a kernel's declarations of operands state.
-#include <charconv>
 #include <map>
 
 #include "hlo/text.h"
 #include "llo/kernel.h"
+#include "llo/kernel_operand.h"
 
 namespace sapper::llo {
 namespace {
-
-constexpr std::string_view kPrefix = "inlined_call_operand.";
 
 struct Declared {
   hlo::Shape shape;
@@ -16,19 +14,12 @@ struct Declared {
   bool is_element = false;  // of a tuple
 };
 
-tl::unexpected<Error> error(const Program& program, const Instruction& instruction, std::string message) {
-  return fail(Error{ErrorKind::BadInput,
-                    std::move(message),
-                    {program.file, static_cast<int>(instruction.line), 0, to_string(instruction.result)}});
-}
-
-Result<Declared> read_declared(const Program& program, const Instruction& instruction) {
+Result<Declared> read_declared(const Program& program, const Instruction& instruction, bool in_memory) {
   const std::string_view text = instruction.attribute("shape").value_or("");
   Result<hlo::Shape> shape = hlo::parse_shape(text);
-  if (!shape) return error(program, instruction, fmt::format("'{}' is no shape", text));
-  const bool in_memory = !instruction.opcode.ends_with("<no memory space>");
+  if (!shape) return error_in(program, instruction, fmt::format("'{}' is no shape", text));
   if (in_memory && text.find('{') == std::string_view::npos) {
-    return error(
+    return error_in(
         program, instruction,
         fmt::format("how {0} lies in memory is not stated: give the optimized module, or write the layout into "
                     "the declaration ([shape: {0}{{1,0:T(8,128)}}, ...])",
@@ -36,7 +27,7 @@ Result<Declared> read_declared(const Program& program, const Instruction& instru
   }
   const std::string_view kind = instruction.attribute("kind").value_or("");
   if (kind != "input" && kind != "output") {
-    return error(program, instruction, "whether this is an input or an output is not stated");
+    return error_in(program, instruction, "whether this is an input or an output is not stated");
   }
   return Declared{*std::move(shape), kind == "output", instruction.attribute("shape index").value_or("{}") != "{}"};
 }
@@ -46,14 +37,9 @@ Result<Declared> read_declared(const Program& program, const Instruction& instru
 Result<KernelShapes> declared_shapes(const Program& program) {
   std::map<int, Declared> by_index;
   for (const Instruction& instruction : program.instructions) {
-    if (!instruction.opcode.starts_with(kPrefix)) continue;
-    int index = 0;
-    const std::string_view text = instruction.attribute("index").value_or("");
-    if (std::from_chars(text.data(), text.data() + text.size(), index).ec != std::errc()) {
-      return error(program, instruction, "an operand of the kernel without its index");
-    }
-    if (index < 0) continue;  // the table of operands
-    SAPPER_TRY(by_index[index], read_declared(program, instruction));
+    SAPPER_TRY(const std::optional<KernelOperand> operand, kernel_operand(program, instruction));
+    if (!operand || operand->index < 0) continue;
+    SAPPER_TRY(by_index[operand->index], read_declared(program, instruction, operand->space.has_value()));
   }
   KernelShapes shapes;
   std::vector<hlo::Shape> results;

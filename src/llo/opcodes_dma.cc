@@ -183,13 +183,6 @@ const Instruction* definition(const Program& program, const Register& name) {
   return nullptr;
 }
 
-std::optional<Space> space_named(std::string_view name) {
-  for (const Space space : {Space::Hbm, Space::Vmem, Space::Smem, Space::Cmem}) {
-    if (name == to_string(space)) return space;
-  }
-  return std::nullopt;
-}
-
 // The space that `operand` is an address of: by the opcodes that address it, through moves.
 std::optional<Space> space_of(const Machine& machine, const Operand& operand, int depth = 0) {
   if (const auto* allocation = std::get_if<AllocationName>(&operand.value)) {
@@ -201,7 +194,7 @@ std::optional<Space> space_of(const Machine& machine, const Operand& operand, in
   const Instruction* made = definition(*machine.code().program, *name);
   if (made == nullptr) return std::nullopt;
   for (const std::string_view prefix : {"int_to_ptr.", "scalar_lea.", "inlined_call_operand."}) {
-    if (made->opcode.starts_with(prefix)) return space_named(made->opcode.substr(prefix.size()));
+    if (made->opcode.starts_with(prefix)) return data_space_named(made->opcode.substr(prefix.size()));
   }
   for (const Operand& source : made->operands) {
     if (const std::optional<Space> space = space_of(machine, source, depth + 1)) return space;

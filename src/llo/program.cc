@@ -16,6 +16,12 @@ std::string_view Program::hlo_of(const Instruction& instruction) const {
   return instruction.region < regions.size() ? regions[instruction.region].hlo : std::string_view();
 }
 
+std::optional<Space> data_space_named(std::string_view name) {
+  for (const Space space : {Space::Hbm, Space::Vmem, Space::Smem, Space::Cmem})
+    if (name == to_string(space)) return space;
+  return std::nullopt;
+}
+
 const char* to_string(Space space) {
   switch (space) {
     case Space::Hbm: return "hbm";

@@ -146,6 +146,8 @@ struct Program {
 };
 
 [[nodiscard]] const char* to_string(Space space);
+// The memory of this name that holds data: hbm, vmem, smem, cmem; nullopt: another name.
+[[nodiscard]] std::optional<Space> data_space_named(std::string_view name);
 [[nodiscard]] std::string to_string(const Register& name);
 
 }  // namespace sapper::llo
