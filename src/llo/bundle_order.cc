@@ -48,10 +48,7 @@ void copy_old_value(size_t writer, std::vector<Step>& steps, std::vector<Access>
   const Bank file = file_of(steps[writer].bank);
   const Slot old = steps[writer].result;
   const Slot copy = slots.temporary(file);
-  Step step{.kind = StepKind::Copy, .bank = file, .operand_count = 1, .result = copy, .source = steps[writer].source};
-  step.operand[0] = old;
-  step.operand_bank[0] = file;
-  ordered.push_back(step);
+  ordered.push_back(copy_step(file, old, copy, steps[writer].source));
   for (size_t i = 0; i < steps.size(); ++i) {
     if (i == writer) continue;
     for_each_read(steps[i], accesses, [&](Bank bank, Slot& slot) {

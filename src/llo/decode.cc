@@ -190,9 +190,7 @@ class Decoder {
                          [&](const Copy& reader) { return reads(reader, writer.to, writer.bank); });
     });
     const auto emit = [&](Bank bank, Slot from, Slot to, InstructionIndex source) {
-      Step step{.kind = StepKind::Copy, .bank = bank, .operand_count = 1, .result = to, .source = source};
-      step.operand[0] = from;
-      step.operand_bank[0] = bank;
+      Step step = copy_step(bank, from, to, source);
       if (guard != nullptr) {
         step.guard = guard->guard;
         step.guard_negated = guard->guard_negated;
@@ -331,11 +329,7 @@ class Decoder {
         Step guard = step;
         if (guard.guard != kNoSlot) {  // the guard may be one of the phis
           guard.guard = slots_.temporary(Bank::Predicate);
-          Step copy{
-              .kind = StepKind::Copy, .bank = Bank::Predicate, .operand_count = 1, .result = guard.guard, .source = i};
-          copy.operand[0] = step.guard;
-          copy.operand_bank[0] = Bank::Predicate;
-          code_.steps.push_back(copy);
+          code_.steps.push_back(copy_step(Bank::Predicate, step.guard, guard.guard, i));
         }
         emit_copies(phis->second, 1, &guard);
         code_.steps.push_back(guard);
@@ -393,7 +387,7 @@ class Decoder {
     struct Pending {
       size_t at;
       Slot latch;
-      Step branch;
+      InstructionIndex branch;
     };
     std::vector<Pending> pending;
     for (size_t b = 0; b < program_.bundles.size(); ++b) {
@@ -410,14 +404,14 @@ class Decoder {
           step.kind = StepKind::Latch;
           step.bank = Bank::Predicate;
           step.result = slots_.temporary(Bank::Predicate);
-          pending.push_back({last_delay_slot(b, program_.instructions[i]), step.result, step});
+          pending.push_back({last_delay_slot(b, program_.instructions[i]), step.result, i});
         }
         steps.push_back(step);
       }
       order_bundle(steps, code_.accesses, slots_);
       code_.steps.insert(code_.steps.end(), steps.begin(), steps.end());
       for (const Pending& branch : pending)
-        if (branch.at == b) emit_latched(branch.latch, branch.branch.source);
+        if (branch.at == b) emit_latched(branch.latch, branch.branch);
     }
     return {};
   }

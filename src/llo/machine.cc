@@ -1,9 +1,9 @@
 #include "llo/machine.h"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/assert.h"
 #include "llo/subnormals.h"
@@ -11,12 +11,6 @@
 namespace sapper::llo {
 
 namespace {
-
-double seconds_now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 constexpr size_t kMostFindings = 100;
 constexpr uint64_t kStepsBetweenLooksAtTheClock = 1 << 14;
@@ -38,7 +32,6 @@ const char* to_string(FindingKind kind) {
     case FindingKind::UndefinedOutput: return "undefined-output";
     case FindingKind::UndefinedControl: return "undefined-control";
     case FindingKind::OutOfBounds: return "out-of-bounds";
-    case FindingKind::Misaligned: return "misaligned";
     case FindingKind::Race: return "race";
     case FindingKind::Deadlock: return "deadlock";
     case FindingKind::UnbalancedSync: return "unbalanced-sync";
@@ -159,7 +152,7 @@ const Instruction& Machine::instruction(const Step& step) const {
 
 Status Machine::run() {
   const FlushSubnormals subnormals(options_.flush_subnormals);
-  const double deadline = options_.time_limit_seconds > 0 ? seconds_now() + options_.time_limit_seconds : 0;
+  const auto start = std::chrono::steady_clock::now();
   uint64_t next_look = steps_run_ + kStepsBetweenLooksAtTheClock;
   waiting_ = false;
   for (;;) {
@@ -187,7 +180,8 @@ Status Machine::run() {
     next_look += kStepsBetweenLooksAtTheClock;
     if (options_.step_limit != 0 && steps_run_ > options_.step_limit)
       return fail(ErrorKind::Resource, "the kernel was stopped after {} instructions", steps_run_);
-    if (deadline != 0 && seconds_now() > deadline)
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    if (options_.time_limit_seconds > 0 && passed.count() > options_.time_limit_seconds)
       return fail(ErrorKind::Resource, "the kernel was stopped after {} s and {} instructions",
                   options_.time_limit_seconds, steps_run_);
   }

@@ -27,13 +27,12 @@ enum class FindingKind : uint8_t {
   UndefinedOutput,   // a byte of the result depends on undefined data
   UndefinedControl,  // an address, a size, a branch or a guard does
   OutOfBounds,       // an access outside of the piece of memory it was made for
-  Misaligned,
-  Race,             // memory that a DMA in flight reads or writes is touched before its wait; two writers
-  Deadlock,         // a wait that nothing will ever fulfil
-  UnbalancedSync,   // a sync flag is not zero at the end, a DMA is not waited for
-  EmptyQueue,       // a pop of a queue with nothing in it; results left in one
-  Halt,             // the kernel's own check failed
-  BrokenInvariant,  // what holds in every program does not (invariants.h)
+  Race,              // memory that a DMA in flight reads or writes is touched before its wait; two writers
+  Deadlock,          // a wait that nothing will ever fulfil
+  UnbalancedSync,    // a sync flag is not zero at the end, a DMA is not waited for
+  EmptyQueue,        // a pop of a queue with nothing in it; results left in one
+  Halt,              // the kernel's own check failed
+  BrokenInvariant,   // what holds in every program does not (invariants.h)
 };
 [[nodiscard]] const char* to_string(FindingKind kind);
 

@@ -88,10 +88,9 @@ void Slots::assign(const LoopTable& loops) {
   using Ending = std::pair<uint32_t, Slot>;  // position of the last use
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> live;
   std::vector<Slot> free;
-  const auto physical_in_use = [&] { return vectors_; };
   if (program_.form == Form::PhysicalBundles || program_.form == Form::FinalBundles) {
     scalars_ = std::max(scalars_, 32U);
-    vectors_ = std::max(physical_in_use(), kPhysicalVectors);
+    vectors_ = std::max(vectors_, kPhysicalVectors);
   }
   std::stable_sort(in_order_.begin(), in_order_.end(),
                    [&](Key a, Key b) { return values_[a].defined < values_[b].defined; });

@@ -55,6 +55,14 @@ struct Step {
   const OpcodeInfo* info = nullptr;
 };
 
+// `to` = `from`, both of `bank`.
+[[nodiscard]] inline Step copy_step(Bank bank, Slot from, Slot to, InstructionIndex source) {
+  Step step{.kind = StepKind::Copy, .bank = bank, .operand_count = 1, .result = to, .source = source};
+  step.operand[0] = from;
+  step.operand_bank[0] = bank;
+  return step;
+}
+
 struct Code {
   const Program* program = nullptr;
   std::vector<Step> steps;
