@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
-#include <cmath>
-#include <cstring>
 #include <map>
 #include <set>
 
@@ -24,24 +22,13 @@ using hlo::Literal;
 using hlo::Module;
 using hlo::Shape;
 
-// Where two values differ in bits, NaNs being equal; empty: nowhere.
-std::string first_different_bits(const Literal& a, const Literal& b) {
-  const std::vector<Literal> a_leaves = hlo::leaves(a);
-  const std::vector<Literal> b_leaves = hlo::leaves(b);
-  for (size_t leaf = 0; leaf < a_leaves.size(); ++leaf) {
-    const Literal& x = a_leaves[leaf];
-    const Literal& y = b_leaves[leaf];
-    if (!x.shape().is_array() || x == y) continue;
-    const auto width = static_cast<size_t>(hlo::host_bytes(x.shape().element_type()));
-    const bool is_float = hlo::is_float(x.shape().element_type());
-    for (int64_t i = 0; i < x.element_count(); ++i) {
-      const auto at = static_cast<size_t>(i) * width;
-      if (std::memcmp(x.bytes().data() + at, y.bytes().data() + at, width) == 0) continue;
-      if (is_float && std::isnan(x.real_at(i)) && std::isnan(y.real_at(i))) continue;
-      return fmt::format("result {} differs at element {}: {} and {}", leaf, i, x.real_at(i), y.real_at(i));
-    }
-  }
-  return "";
+// Where two values differ in bits; empty: nowhere.
+std::string bits_text(const Literal& a, const Literal& b) {
+  const auto element = numerics::first_different_bits(a, b);
+  if (!element) return "";
+  const auto [leaf, index] = *element;
+  return fmt::format("result {} differs at element {}: {} and {}", leaf, index, hlo::leaves(a)[leaf].real_at(index),
+                     hlo::leaves(b)[leaf].real_at(index));
 }
 
 // Why a judgement is what it is, in one line.
@@ -165,7 +152,7 @@ class KernelsRun {
         if (value) continue;
         report.emitted_wrong = report.emitted_wrong || report.verdict == Verdict::Mismatch;
         value = std::move(run->output);
-      } else if (const std::string difference = first_different_bits(*value, run->output); !difference.empty()) {
+      } else if (const std::string difference = bits_text(*value, run->output); !difference.empty()) {
         worsen(report, Verdict::Mismatch, fmt::format("{} and {}: {}", options_.stages[0], stage, difference));
       }
     }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "llo/machine.h"
-#include "llo/pass_walk.h"
+#include "numerics/compare.h"
 
 namespace sapper::llo {
 
@@ -255,7 +255,7 @@ Result<bool> repairs(const Program& later, const KernelCall& call, const std::ve
     advance(step, machine);
   };
   SAPPER_TRY(const KernelRun done, run(later, call, options));
-  return same_bits(done.output, right);
+  return numerics::same_bits(done.output, right);
 }
 
 }  // namespace

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstring>
 
 #include "llo/text.h"
+#include "numerics/compare.h"
 
 namespace sapper::llo {
 
@@ -28,29 +27,6 @@ bool has_opcode(const Program& program, std::string_view beginning) {
                              [&](const Instruction& instruction) { return instruction.opcode.starts_with(beginning); });
 }
 
-bool is_nan(const hlo::Literal& array, int64_t i) {
-  const hlo::ElementType type = array.shape().element_type();
-  if (hlo::is_complex(type)) {
-    const std::complex<double> value = array.complex_at(i);
-    return std::isnan(value.real()) || std::isnan(value.imag());
-  }
-  return hlo::is_float(type) && std::isnan(array.real_at(i));
-}
-
-bool same_array(const hlo::Literal& a, const hlo::Literal& b) {
-  if (a.element_count() != b.element_count()) return false;
-  const auto x = a.bytes();
-  const auto y = b.bytes();
-  if (x.size() != y.size()) return false;
-  if (x.empty() || std::memcmp(x.data(), y.data(), x.size()) == 0) return true;
-  const size_t each = x.size() / static_cast<size_t>(a.element_count());
-  for (int64_t i = 0; i < a.element_count(); ++i) {
-    const size_t at = static_cast<size_t>(i) * each;
-    if (std::memcmp(x.data() + at, y.data() + at, each) != 0 && !(is_nan(a, i) && is_nan(b, i))) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 std::string_view may_change_bits(std::string_view pass, const Program& first) {
@@ -66,10 +42,6 @@ std::string_view may_change_bits(const Program& first) {
 }
 
 bool is_what_if(std::string_view pass) { return pass.ends_with("-no-ra-deps") || pass.ends_with("-no-spills-fills"); }
-
-bool same_bits(const hlo::Literal& a, const hlo::Literal& b) {
-  return std::ranges::equal(hlo::leaves(a), hlo::leaves(b), same_array);
-}
 
 Result<PassWalk> walk_passes(const KernelDump& dump, const KernelCall& call) {
   PassWalk walk;
@@ -90,7 +62,8 @@ Result<PassWalk> walk_passes(const KernelDump& dump, const KernelCall& call) {
       const Program* declarations = output ? &first : &program;
       SAPPER_TRY(KernelRun done,
                  run_kernel(program, declarations, call.operands, call.operand_shapes, call.result, call.options));
-      const bool changed = output && !same_bits(done.output, *output);
+      const bool changed = output && !numerics::same_bits(done.output, *output);
+      if (changed) outcome.result = PassOutcome::Result::Changed;
       if (!output) {
         first = program;
       } else if (changed && !walk.guilty && may_change_bits(stage.pass, first).empty()) {
@@ -110,7 +83,6 @@ Result<PassWalk> walk_passes(const KernelDump& dump, const KernelCall& call) {
       walk.passes.push_back(std::move(outcome));
       continue;
     }
-    if (output && !same_bits(done->output, *output)) outcome.result = PassOutcome::Result::Changed;
     outcome.findings = std::move(done->findings);
     output = std::move(done->output);
     if (!walk.guilty) walk.before = walk.passes.size();

@@ -48,7 +48,4 @@ struct PassWalk {
 // stage declares. Errors: those of the first stage; it has to run.
 [[nodiscard]] Result<PassWalk> walk_passes(const KernelDump& dump, const KernelCall& call);
 
-// Equal bit for bit, where any NaN is as good as another.
-[[nodiscard]] bool same_bits(const hlo::Literal& a, const hlo::Literal& b);
-
 }  // namespace sapper::llo

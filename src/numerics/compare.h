@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,17 @@ struct Difference {
 // Arrays of the same dimensions and element type (asserted). Linear, in parallel for large arrays; the result does not
 // depend on the number of threads.
 [[nodiscard]] Difference compare(const hlo::Literal& got, const hlo::Literal& expected, const Tolerance& tolerance);
+
+// An element of a leaf of a value.
+struct Element {
+  size_t leaf = 0;
+  int64_t index = 0;  // row-major
+};
+// The first element whose bits differ, any NaN being as good as another; nullopt: none. Both values have one shape.
+[[nodiscard]] std::optional<Element> first_different_bits(const hlo::Literal& a, const hlo::Literal& b);
+[[nodiscard]] inline bool same_bits(const hlo::Literal& a, const hlo::Literal& b) {
+  return !first_different_bits(a, b).has_value();
+}
 
 // Distance of two finite values in units in the last place of a float type: 2^(max exponent - mantissa bits).
 [[nodiscard]] double ulp_distance(hlo::ElementType type, double a, double b);

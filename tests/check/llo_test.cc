@@ -228,7 +228,7 @@ TEST(LloMutants, AreFoundAndNamed) {
       for (const llo::Mutant& mutant : llo::mutants_of(*last, 4)) {
         const auto wrong = run(mutant.program);
         if (!wrong) continue;  // not a program that the machine takes
-        const bool changed = !llo::same_bits(wrong->output, right->output);
+        const bool changed = !numerics::same_bits(wrong->output, right->output);
         if (!changed && wrong->findings.empty()) continue;  // no effect on these inputs
         ++effective;
         const auto divergence = llo::first_divergence(*last, mutant.program, call);
