@@ -168,10 +168,12 @@ class Check {
 
   // The kernels of the optimized program, each run from its LLO; every pass of the one that is wrong.
   Status judge_kernels(Run& run, Report& one) {
-    SAPPER_TRY(const Module optimized, hlo::parse_proto(compiled_.optimized));
+    if (!backend_) {
+      SAPPER_TRY(Module optimized, hlo::parse_proto(compiled_.optimized));
+      backend_ = Backend{std::move(optimized), llo::read_dump(std::move(compiled_.llo))};
+    }
     SAPPER_TRY(KernelOptions options, kernel_options());
-    const llo::ModuleDump dump = llo::read_dump(compiled_.llo);
-    KernelsReport kernels = run_kernels(optimized, dump, run.set.arguments, options);
+    KernelsReport kernels = run_kernels(backend_->optimized, backend_->dump, run.set.arguments, options);
     for (const std::string& stage : options.stages)
       one.stages.push_back(
           {.index = static_cast<int>(one.stages.size()), .level = "llo", .pass = stage, .verdict = kernels.verdict});
@@ -182,7 +184,7 @@ class Check {
     if (const KernelReport* wrong = kernels.first_wrong(); wrong != nullptr) {
       one.outputs = wrong->outputs;
       if (wrong->emitted_wrong) {
-        one.guilty = guilty_emitter(dump, *wrong, options.machine);
+        one.guilty = guilty_emitter(backend_->dump, *wrong, options.machine);
       } else {
         walk_kernel(*wrong, options.machine, one);
       }
@@ -342,6 +344,12 @@ class Check {
   std::vector<InputSet> sets_;
   std::vector<Run> runs_;  // of the input sets, in their order
   target::CompileResult compiled_;
+  // What the kernels are run from, read when first needed.
+  struct Backend {
+    Module optimized;
+    llo::ModuleDump dump;
+  };
+  std::optional<Backend> backend_;
   std::vector<target::HloStage> stages_;  // of the walk
 };
 

@@ -86,7 +86,7 @@ class KernelsRun {
                                        std::vector<Literal> operands) {
       return run(computation, instruction, std::move(operands));
     };
-    Result<Literal> output = eval::evaluate(module_, arguments, evaluation);
+    const Result<Literal> output = eval::evaluate(module_, arguments, evaluation);
     KernelsReport report;
     for (KernelReport& kernel : reports_) {
       if (severity(kernel.verdict) > severity(report.verdict)) {
@@ -94,9 +94,7 @@ class KernelsRun {
         report.reason = fmt::format("kernel {}: {}", kernel.instruction, kernel.reason);
       }
     }
-    if (output) {
-      report.output = std::move(*output);
-    } else if (severity(report.verdict) < severity(Verdict::Undetermined)) {
+    if (!output && severity(report.verdict) < severity(Verdict::Undetermined)) {
       report.verdict = Verdict::Undetermined;
       report.reason = output.error().describe();
     }
@@ -220,19 +218,18 @@ class KernelsRun {
     if (!run) return run;
     report.steps += run->steps;
     report.vector_steps += run->vector_steps;
-    if (report.runs == 1)
-      for (const llo::Violation& violation : llo::check_invariants(*program, options_.machine.generation))
-        report.findings.push_back({.kind = llo::FindingKind::BrokenInvariant,
-                                   .message = fmt::format("{}: {}", to_string(violation.invariant), violation.message),
-                                   .stage = stage,
-                                   .line = violation.line});
+    if (report.runs > 1) return run;
+    for (const llo::Violation& violation : llo::check_invariants(*program, options_.machine.generation))
+      report.findings.push_back({.kind = llo::FindingKind::BrokenInvariant,
+                                 .message = fmt::format("{}: {}", to_string(violation.invariant), violation.message),
+                                 .stage = stage,
+                                 .line = violation.line});
     for (const llo::Finding& finding : run->findings) add_finding(*program, stage, finding, report);
     return run;
   }
 
   static void add_finding(const llo::Program& program, const std::string& stage, const llo::Finding& finding,
                           KernelReport& report) {
-    if (report.runs > 1) return;
     KernelFinding found{.kind = finding.kind, .message = finding.message, .stage = stage};
     if (finding.instruction < program.instructions.size()) {
       const llo::Instruction& instruction = program.instructions[finding.instruction];
