@@ -1,9 +1,7 @@
 // sapper bisect: which pass of a compilation first means something else, and where in its program that shows.
-#include "check/batch.h"
 #include "check/report.h"
 #include "cli/commands.h"
-#include "cli/machine_options.h"
-#include "cli/target_options.h"
+#include "cli/judging_options.h"
 #include "cli/terminal.h"
 
 namespace sapper::cli {
@@ -11,11 +9,7 @@ namespace {
 
 struct Arguments {
   std::string path;
-  TargetOptions target;
-  check::CheckOptions options;
-  MachineChoices machine;
-  int input_set = -1;
-  double time_limit = 300;
+  JudgingOptions judging;
   bool json = false;
 };
 
@@ -40,23 +34,18 @@ void print(const check::Report& report) {
   for (const std::string& note : report.notes) fmt::print("    note: {}\n", note);
 }
 
-Result<int> run(Arguments& arguments) {
-  check::CheckOptions& options = arguments.options;
-  SAPPER_TRY(options.target, target::parse_target(arguments.target.on));
-  SAPPER_TRY(options.configuration, configuration(arguments.target));
+Result<int> run(const Arguments& arguments) {
+  SAPPER_TRY(check::CheckOptions options, check_options(arguments.judging));
   SAPPER_TRY(const std::string plugin, target::plugin_path(options.target));
-  options.machine = machine_options(arguments.machine, options.seed);
   if (options.target.platform == target::Platform::Tpu) options.level = check::Level::All;
-  if (arguments.input_set >= 0) options.input_set = arguments.input_set;
-  options.evaluation.time_limit_seconds = arguments.time_limit;
-  target::CompilerPool pool({.workers = 1, .compile_seconds = arguments.time_limit});
+  target::CompilerPool pool({.workers = 1, .compile_seconds = arguments.judging.time_limit});
   const check::Report report = check::check_file(pool, arguments.path, options);
   if (arguments.json) {
     fmt::print("{}\n", to_json(report));
   } else {
     print(report);
   }
-  return report.error && report.error->kind == ErrorKind::BadInput ? 2 : check::exit_code(report.verdict);
+  return exit_code_of(report);
 }
 
 }  // namespace
@@ -65,20 +54,10 @@ void add_bisect(CLI::App& app, int& exit_code) {
   auto* const command = app.add_subcommand("bisect", "Name the pass that first makes a program mean something else");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("module", arguments->path, "HLO text or HloModuleProto, also zstd")->required();
-  add_target_options(*command, arguments->target);
-  add_machine_options(*command, arguments->machine);
-  command->add_option("--seed", arguments->options.seed, "Seed of the sampled inputs")->capture_default_str();
-  command->add_option("--inputs", arguments->options.inputs, "Inputs: an .npz file with in0.. (or set0_in0..)");
-  command->add_option("--input-set", arguments->input_set, "Only set N of the inputs file")
-      ->check(CLI::NonNegativeNumber);
-  command->add_flag("--strict", arguments->options.strict,
-                    "Judge by strict HLO semantics: no excess precision, no real algebra");
-  command->add_option("--time-limit", arguments->time_limit, "Seconds for one compilation or evaluation")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_judging_options(*command, arguments->judging);
   command->add_flag("--json", arguments->json, "One JSON object on stdout, as of sapper check (docs/json.md)");
   command->footer(
-      "Example: sapper bisect cases/qat_residual.hlo --on tpu:v5e --strict\n"
+      "Example: sapper bisect examples/f16_round_trip.hlo --on tpu:v5e --strict\n"
       "Exit code: 0 nothing is wrong, 1 a guilty pass, 2 bad usage or input, 3 undetermined");
   command->callback([arguments, &exit_code] {
     const auto result = run(*arguments);

@@ -5,8 +5,7 @@
 #include "check/batch.h"
 #include "check/report.h"
 #include "cli/commands.h"
-#include "cli/machine_options.h"
-#include "cli/target_options.h"
+#include "cli/judging_options.h"
 #include "cli/terminal.h"
 
 namespace sapper::cli {
@@ -14,14 +13,11 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> paths;
-  TargetOptions target;
-  check::CheckOptions options;
-  MachineChoices machine;
+  JudgingOptions judging;
+  check::Level level = check::Level::Hlo;
   std::string stages;
   std::string tolerance;
-  int input_set = -1;
   int jobs = 0;
-  double time_limit = 300;
   bool json = false;
 };
 
@@ -53,11 +49,6 @@ int worse_exit(int a, int b) {
   return rank(a) >= rank(b) ? a : b;
 }
 
-int exit_code_of(const check::Report& report) {
-  if (report.error && report.error->kind == ErrorKind::BadInput) return 2;
-  return check::exit_code(report.verdict);
-}
-
 std::string summary(const std::map<check::Verdict, int>& counts) {
   std::string text;
   for (const auto& [verdict, count] : counts)
@@ -65,23 +56,19 @@ std::string summary(const std::map<check::Verdict, int>& counts) {
   return text;
 }
 
-Result<int> run(Arguments& arguments) {
-  check::CheckOptions& options = arguments.options;
-  SAPPER_TRY(options.target, target::parse_target(arguments.target.on));
-  SAPPER_TRY(options.configuration, configuration(arguments.target));
-  options.machine = machine_options(arguments.machine, options.seed);
+Result<int> run(const Arguments& arguments) {
+  SAPPER_TRY(check::CheckOptions options, check_options(arguments.judging));
+  options.level = arguments.level;
   if (!arguments.tolerance.empty()) {
     SAPPER_TRY(options.tolerance, parse_tolerance(arguments.tolerance));
   }
   options.all_stages = arguments.stages == "all";
-  if (arguments.input_set >= 0) options.input_set = arguments.input_set;
-  options.evaluation.time_limit_seconds = arguments.time_limit;
   SAPPER_TRY(const std::vector<std::string> files, check::module_files(arguments.paths));
   SAPPER_TRY(const std::string plugin, target::plugin_path(options.target));
 
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
-  target::CompilerPool pool({.workers = jobs, .compile_seconds = arguments.time_limit});
+  target::CompilerPool pool({.workers = jobs, .compile_seconds = arguments.judging.time_limit});
   const check::TextStyle style{.colours = stdout_is_terminal(), .stages = options.all_stages};
   std::map<check::Verdict, int> counts;
   int exit_code = 0;
@@ -111,29 +98,18 @@ void add_check(CLI::App& app, int& exit_code) {
   command
       ->add_option("paths", arguments->paths, "Modules (HLO text, HloModuleProto, each also zstd) or folders of them")
       ->required();
-  add_target_options(*command, arguments->target);
+  add_judging_options(*command, arguments->judging);
   command
       ->add_option(
-          "--level", arguments->options.level,
+          "--level", arguments->level,
           "How deep to look: hlo (the default), llo (each kernel of a TPU program against the optimized HLO), all")
       ->transform(CLI::CheckedTransformer(std::map<std::string, check::Level>{
           {"hlo", check::Level::Hlo}, {"llo", check::Level::Llo}, {"all", check::Level::All}}));
-  add_machine_options(*command, arguments->machine);
-  command->add_option("--seed", arguments->options.seed, "Seed of the sampled inputs")->capture_default_str();
-  command->add_option("--inputs", arguments->options.inputs,
-                      "Inputs: an .npz file with in0.. (or set0_in0..), or a folder of NAME.npz");
-  command->add_option("--input-set", arguments->input_set, "Only set N of the inputs file")
-      ->check(CLI::NonNegativeNumber);
   command->add_option("--stages", arguments->stages, "'all': judge and list every pass, agreeing or not")
       ->check(CLI::IsMember({"all"}));
   command->add_option("--tolerance", arguments->tolerance, "Replace the derived tolerance: abs=A,rel=R,ulp=U");
-  command->add_flag("--strict", arguments->options.strict,
-                    "Judge by strict HLO semantics: no excess precision, no real algebra");
   command->add_option("--jobs", arguments->jobs, "Modules checked side by side (default: one a core)")
       ->check(CLI::PositiveNumber);
-  command->add_option("--time-limit", arguments->time_limit, "Seconds for one compilation or evaluation")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
   command->add_flag("--json", arguments->json, "JSON Lines on stdout, one object a module (docs/json.md)");
   command->footer(
       "Example: sapper check model.hlo --on tpu:v5e --seed 3\n"

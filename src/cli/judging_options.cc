@@ -1,0 +1,61 @@
+#include "cli/judging_options.h"
+
+namespace sapper::cli {
+namespace {
+
+llo::MachineOptions machine_options(const JudgingOptions& options) {
+  llo::MachineOptions machine;
+  machine.perturb_transcendentals = options.eup == "perturb" ? options.seed + 1 : 0;  // 0 is: not perturbed
+  machine.flush_subnormals = options.subnormals == "flush";
+  machine.round_matmul_operands = options.matmul_operands == "bf16";
+  machine.matrix_sum = options.matmul_sums == "single" ? llo::MatrixSum::Single : llo::MatrixSum::Double;
+  return machine;
+}
+
+void add_machine_options(CLI::App& command, JudgingOptions& options) {
+  const auto add = [&](const char* name, std::string& value, const char* text, std::vector<std::string> values) {
+    command.add_option(name, value, text)->check(CLI::IsMember(std::move(values)))->capture_default_str();
+  };
+  add("--eup", options.eup, "LLO: elementary functions correctly rounded, or moved within their error by the seed",
+      {"exact", "perturb"});
+  add("--subnormals", options.subnormals, "LLO: float arithmetic flushes subnormals, or keeps them", {"flush", "keep"});
+  add("--matmul-operands", options.matmul_operands,
+      "LLO: f32 numbers that matrix units take are rounded to bf16, or not", {"bf16", "f32"});
+  add("--matmul-sums", options.matmul_sums, "LLO: matrix units sum in f64 and round once, or in f32",
+      {"double", "single"});
+}
+
+}  // namespace
+
+void add_judging_options(CLI::App& command, JudgingOptions& options) {
+  add_target_options(command, options.target);
+  command.add_option("--seed", options.seed, "Seed of the sampled inputs")->capture_default_str();
+  command.add_option("--inputs", options.inputs,
+                     "Inputs: an .npz file with in0.. (or set0_in0..), or a folder of NAME.npz");
+  command.add_option("--input-set", options.input_set, "Only set N of the inputs file")->check(CLI::NonNegativeNumber);
+  command.add_flag("--strict", options.strict, "Judge by strict HLO semantics: no excess precision, no real algebra");
+  command.add_option("--time-limit", options.time_limit, "Seconds for one compilation or evaluation")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_machine_options(command, options);
+}
+
+Result<check::CheckOptions> check_options(const JudgingOptions& options) {
+  check::CheckOptions result;
+  SAPPER_TRY(result.target, target::parse_target(options.target.on));
+  SAPPER_TRY(result.configuration, configuration(options.target));
+  result.machine = machine_options(options);
+  result.seed = options.seed;
+  result.inputs = options.inputs;
+  if (options.input_set >= 0) result.input_set = options.input_set;
+  result.strict = options.strict;
+  result.evaluation.time_limit_seconds = options.time_limit;
+  return result;
+}
+
+int exit_code_of(const check::Report& report) {
+  if (report.error && report.error->kind == ErrorKind::BadInput) return 2;
+  return check::exit_code(report.verdict);
+}
+
+}  // namespace sapper::cli

@@ -1,0 +1,34 @@
+// The options of commands that judge modules: on what target, on what inputs, how strictly, and what the TPU machine
+// does where LLO's text does not settle it (docs/machine.md).
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "check/check.h"
+#include "cli/target_options.h"
+
+namespace sapper::cli {
+
+struct JudgingOptions {
+  TargetOptions target;
+  std::string inputs;
+  int input_set = -1;  // all
+  uint64_t seed = 0;
+  bool strict = false;
+  double time_limit = 300;
+  std::string eup = "exact";
+  std::string subnormals = "flush";
+  std::string matmul_operands = "bf16";
+  std::string matmul_sums = "double";
+};
+
+void add_judging_options(CLI::App& command, JudgingOptions& options);
+
+// Errors: BadInput.
+[[nodiscard]] Result<check::CheckOptions> check_options(const JudgingOptions& options);
+
+// 2 for bad input, else that of the verdict.
+[[nodiscard]] int exit_code_of(const check::Report& report);
+
+}  // namespace sapper::cli
