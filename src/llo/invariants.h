@@ -13,7 +13,7 @@ namespace sapper::llo {
 enum class Invariant : uint8_t {
   DefinedOnce,        // no two instructions define one value
   DefinedBeforeUse,   // a value is defined above its uses; phis may use what is below them
-  BranchTarget,       // the region a branch goes to exists; a target's bundle is where its region starts
+  BranchTarget,       // the region a branch goes to exists
   AllocationOverlap,  // allocations whose places are stated share no byte, unless they are fixed
   DmaBounds,          // a DMA of a stated size stays inside of the allocations it starts in
   SyncBalance,        // without branches, what DMAs and adds put on a flag is what waits take from it
