@@ -1,8 +1,5 @@
 #include "eval/accumulator.h"
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-
 #include <array>
 #include <bit>
 #include <cmath>
@@ -10,6 +7,7 @@
 #include <cstring>
 
 #include "base/assert.h"
+#include "base/parallel.h"
 
 namespace sapper::eval {
 namespace {
@@ -177,8 +175,8 @@ std::shared_ptr<const hlo::AlignedBytes> widen(const hlo::Literal& literal, Accu
   with_accumulator(accumulator, [&]<Accumulator chosen>() {
     auto* to = reinterpret_cast<typename AccumulatorTypes<chosen>::Operand*>(widened->data());
     const std::byte* from = literal.bytes().data();
-    tbb::parallel_for(tbb::blocked_range<int64_t>(0, count, 1 << 16), [&](const tbb::blocked_range<int64_t>& range) {
-      convert_any(type, from + range.begin() * hlo::host_bytes(type), std::ssize(range), to + range.begin());
+    parallel_for(count, 1 << 16, [&](int64_t begin, int64_t end) {
+      convert_any(type, from + begin * hlo::host_bytes(type), end - begin, to + begin);
     });
   });
   return widened;

@@ -1,11 +1,11 @@
 // batch-norm-training, -inference and -grad: the formulas of the operation semantics, all in f64 (long double where an
 // operand is f64) with one rounding into each result. Variances are biased, and summed in a second pass over x - mean.
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/assert.h"
+#include "base/parallel.h"
 #include "eval/accumulator.h"
 #include "eval/dimensions.h"
 #include "eval/op.h"
@@ -58,7 +58,7 @@ struct BatchNorm {
 
   template <class Visit>
   void for_each_feature(const Visit& visit) const {
-    tbb::parallel_for(int64_t{0}, elements.features, visit);
+    parallel_for_each(elements.features, visit);
   }
   [[nodiscard]] Sums per_element() const { return Sums(static_cast<size_t>(elements.count() * elements.features)); }
   [[nodiscard]] Sums per_feature() const { return Sums(static_cast<size_t>(elements.features)); }

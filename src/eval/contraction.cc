@@ -1,8 +1,6 @@
 #include "eval/contraction.h"
 
-#include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/parallel.h"
 #include "eval/gemm_kernel.h"
 
 namespace sapper::eval {
@@ -166,8 +165,8 @@ class Contractor {
     const int64_t across = (std::ssize(problem_.columns) + tile_.columns - 1) / tile_.columns;
     const int64_t tiles = std::ssize(problem_.row_batch) * down * across;
     tbb::enumerable_thread_specific<Scratch> scratch;
-    const auto run_tiles = [&](const tbb::blocked_range<int64_t>& range) {
-      for (int64_t i = range.begin(); i != range.end(); ++i) {
+    const auto run_tiles = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i != end; ++i) {
         const int64_t first_row = i / across % down * tile_.rows;
         const int64_t first_column = i % across * tile_.columns;
         run_tile({.batch = i / across / down,
@@ -179,8 +178,8 @@ class Contractor {
       }
     };
     if (problem_.products() <= serial_products / std::max<int64_t>(1, std::ssize(problem_.row_batch)))
-      return run_tiles({0, tiles});
-    tbb::parallel_for(tbb::blocked_range<int64_t>(0, tiles), run_tiles);
+      return run_tiles(0, tiles);
+    parallel_for(tiles, 1, run_tiles);
   }
 
  private:
@@ -249,11 +248,11 @@ class Contractor {
 
   // The same sums term by term, for products too small to be worth packing.
   void run_unpacked() const {
-    const auto run_batches = [&](const tbb::blocked_range<int64_t>& range) {
+    const auto run_batches = [&](int64_t begin, int64_t end) {
       const auto columns = std::ssize(problem_.columns);
       std::vector<Sum> sums(static_cast<size_t>(columns * components));
       std::vector<std::byte> rounded(static_cast<size_t>(columns * hlo::host_bytes(problem_.type)));
-      for (int64_t batch = range.begin(); batch != range.end(); ++batch) {
+      for (int64_t batch = begin; batch != end; ++batch) {
         for (int64_t row = 0; row < std::ssize(problem_.rows); ++row) {
           for (int64_t column = 0; column < columns; ++column)
             sum_products(batch, row, column, &sums[static_cast<size_t>(column)], columns);
@@ -263,9 +262,8 @@ class Contractor {
     };
     const auto batches = std::ssize(problem_.row_batch);
     const int64_t grain = serial_products / std::max<int64_t>(1, problem_.products());
-    if (batches <= grain) return run_batches({0, batches});
-    tbb::parallel_for(tbb::blocked_range<int64_t>(0, batches, static_cast<size_t>(std::max<int64_t>(1, grain))),
-                      run_batches);
+    if (batches <= grain) return run_batches(0, batches);
+    parallel_for(batches, grain, run_batches);
   }
 
   void sum_products(int64_t batch, int64_t row, int64_t column, Sum* out, int64_t stride) const {

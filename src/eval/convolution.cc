@@ -2,12 +2,11 @@
 // Contraction over the padded input. Padding and the holes of base dilation are zeros that are multiplied like any
 // other element (0 * infinity is NaN), as the operation semantics say; the gaps of window dilation are not part of the
 // sum. A sum runs over the window, its last dimension fastest, and for each place in it over the input features.
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "base/parallel.h"
 #include "eval/contraction.h"
 #include "eval/dimensions.h"
 #include "eval/op.h"
@@ -73,9 +72,8 @@ void copy_elements(const Operand* from, const std::vector<std::vector<int64_t>>&
   }
   const std::vector<int64_t>& from_inner = from_offsets.back();
   const std::vector<int64_t>& to_inner = to_offsets.back();
-  const tbb::blocked_range<size_t> all(0, from_outer.size(), 1 + (1 << 14) / (1 + from_inner.size()));
-  tbb::parallel_for(all, [&](const tbb::blocked_range<size_t>& range) {
-    for (size_t outer = range.begin(); outer != range.end(); ++outer)
+  parallel_for(std::ssize(from_outer), 1 + (1 << 14) / (1 + std::ssize(from_inner)), [&](int64_t begin, int64_t end) {
+    for (auto outer = static_cast<size_t>(begin); outer != static_cast<size_t>(end); ++outer)
       for (size_t inner = 0; inner < from_inner.size(); ++inner)
         to[to_outer[outer] + to_inner[inner]] = from[from_outer[outer] + from_inner[inner]];
   });

@@ -1,11 +1,10 @@
 // fft: FFT, IFFT, RFFT and IRFFT over the last one to three dimensions, of any lengths. c64 and f32 are transformed in
 // double, c128 and f64 in long double, and rounded once.
-#include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 
+#include "base/parallel.h"
 #include "eval/accumulator.h"
 #include "eval/dimensions.h"
 #include "eval/fourier.h"
@@ -39,12 +38,11 @@ void transform(Field<Real>& field, size_t axis, bool inverse) {
   const int64_t stride = row_major_strides(field.dimensions)[axis];
   const FourierTransform<Real> plan(length);
   tbb::enumerable_thread_specific<Scratch> scratch;
-  const tbb::blocked_range<int64_t> lines(0, std::ssize(field.values) / length,
-                                          static_cast<size_t>(1 + (1 << 12) / length));
-  tbb::parallel_for(lines, [&](const tbb::blocked_range<int64_t>& range) {
+  const int64_t lines = std::ssize(field.values) / length;
+  parallel_for(lines, 1 + (1 << 12) / length, [&](int64_t begin, int64_t end) {
     auto& [line, work] = scratch.local();
     line.resize(static_cast<size_t>(length));
-    for (int64_t i = range.begin(); i != range.end(); ++i) {
+    for (int64_t i = begin; i != end; ++i) {
       std::complex<Real>* first = field.values.data() + i / stride * stride * length + i % stride;
       for (int64_t k = 0; k < length; ++k) line[static_cast<size_t>(k)] = first[k * stride];
       plan.apply(line, inverse, work);

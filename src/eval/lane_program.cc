@@ -1,13 +1,11 @@
 #include "eval/lane_program.h"
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "base/assert.h"
+#include "base/parallel.h"
 #include "eval/lane_tables.h"
 #include "eval/strided_copy.h"
 
@@ -193,8 +191,8 @@ void LaneProgram::run(std::span<const std::byte* const> operands, std::byte* res
   if (count * work < worthwhile || count <= block_) return run_range(operands, result, 0, count);
   const int64_t blocks = (count + block_ - 1) / block_;
   const int64_t grain = std::max<int64_t>(1, worthwhile / work / block_);
-  tbb::parallel_for(tbb::blocked_range<int64_t>(0, blocks, static_cast<size_t>(grain)), [&](const auto& range) {
-    run_range(operands, result, range.begin() * block_, std::min(range.end() * block_, count));
+  parallel_for(blocks, grain, [&](int64_t begin, int64_t end) {
+    run_range(operands, result, begin * block_, std::min(end * block_, count));
   });
 }
 

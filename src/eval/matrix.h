@@ -2,12 +2,11 @@
 // in double, f64 in long double, complex types in complex of those, and rounded once.
 #pragma once
 
-#include <tbb/parallel_for.h>
-
 #include <complex>
 #include <type_traits>
 #include <vector>
 
+#include "base/parallel.h"
 #include "eval/accumulator.h"
 #include "hlo/literal.h"
 
@@ -82,7 +81,7 @@ MatrixBatch<Number> read_matrices(const hlo::Literal& literal) {
 // Calls visit(i) for each matrix of a batch, in parallel.
 template <class Visit>
 void for_each_matrix(int64_t count, const Visit& visit) {
-  tbb::parallel_for(int64_t{0}, count, visit);
+  parallel_for_each(count, visit);
 }
 
 }  // namespace sapper::eval

@@ -1,14 +1,12 @@
 // Splitting independent work over cores.
 #pragma once
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cstdint>
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/parallel.h"
 
 namespace sapper::eval {
 
@@ -20,8 +18,7 @@ void parallel_blocks(int64_t count, int64_t cost, Body&& body) {
   const int64_t grain = std::max<int64_t>(1, worthwhile / std::max<int64_t>(1, cost));
   if (count <= 0) return;
   if (count <= grain) return body(int64_t{0}, count);
-  tbb::parallel_for(tbb::blocked_range<int64_t>(0, count, static_cast<size_t>(grain)),
-                    [&](const tbb::blocked_range<int64_t>& block) { body(block.begin(), block.end()); });
+  parallel_for(count, grain, body);
 }
 
 // The same for a body that returns a Status. Only a body that cannot fail may run in parallel (`parallel`); one that

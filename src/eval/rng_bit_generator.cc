@@ -4,13 +4,12 @@
 //
 // rng and rng-get-and-update-state draw from a generator that each device keeps for itself: their values are not part
 // of the program, so they are not evaluated.
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "base/parallel.h"
 #include "eval/dimensions.h"
 #include "eval/op.h"
 #include "eval/random_bits.h"
@@ -31,8 +30,8 @@ void store(hlo::ElementType type, std::byte* data, int64_t i, uint64_t word) {
 
 template <class Fill>
 void for_each_block(int64_t blocks, const Fill& fill) {
-  tbb::parallel_for(tbb::blocked_range<int64_t>(0, blocks, 4096), [&](const tbb::blocked_range<int64_t>& range) {
-    for (int64_t i = range.begin(); i != range.end(); ++i) fill(i);
+  parallel_for(blocks, 4096, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i != end; ++i) fill(i);
   });
 }
 

@@ -1,13 +1,11 @@
 #include "eval/strided_copy.h"
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <complex>
 #include <cstring>
 
 #include "base/assert.h"
+#include "base/parallel.h"
 
 namespace sapper::eval {
 namespace {
@@ -126,8 +124,7 @@ void parallel_outer(int64_t count, int64_t bytes_each, Body&& body) {
   constexpr int64_t worthwhile = 1 << 18;
   if (count * bytes_each < worthwhile || count == 1) return body(0, count);
   const int64_t grain = std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(bytes_each, 1));
-  tbb::parallel_for(tbb::blocked_range<int64_t>(0, count, static_cast<size_t>(grain)),
-                    [&](const auto& range) { body(range.begin(), range.end()); });
+  parallel_for(count, grain, body);
 }
 
 template <class T>

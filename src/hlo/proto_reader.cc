@@ -7,10 +7,10 @@
 //   3. link, in parallel: operand ids to positions, roots, program shapes
 //   4. schedule: instructions into the order of their schedule
 #include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 #include <mutex>
 
+#include "base/parallel.h"
 #include "hlo/instruction_decoder.h"
 #include "hlo/program_shape.h"
 #include "hlo/proto.h"
@@ -35,7 +35,7 @@ Status in_parallel(size_t count, Step&& step) {
   std::mutex mutex;
   std::optional<Error> error;
   size_t failed = count;
-  tbb::parallel_for(size_t{0}, count, [&](size_t i) {
+  parallel_for_each(static_cast<int64_t>(count), [&](size_t i) {
     Status status = step(i);
     if (status) return;
     const std::lock_guard lock(mutex);

@@ -1,9 +1,8 @@
 #include "hlo/verifier.h"
 
-#include <tbb/parallel_for.h>
-
 #include <atomic>
 
+#include "base/parallel.h"
 #include "hlo/verifier_rules.h"
 #include "hlo/verifier_structure.h"
 
@@ -48,7 +47,7 @@ Status check_all(const Module& module, const std::vector<Chunk>& chunks, const C
   if (module.instruction_count() < static_cast<int64_t>(instructions_in_chunk)) {
     for (size_t i = 0; i < chunks.size(); ++i) run(i);
   } else {
-    tbb::parallel_for(size_t{0}, chunks.size(), run);
+    parallel_for_each(std::ssize(chunks), run);
   }
   return first_failed < chunks.size() ? std::move(status[first_failed]) : Status{};
 }

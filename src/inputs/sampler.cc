@@ -1,13 +1,11 @@
 #include "inputs/sampler.h"
 
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 
+#include "base/parallel.h"
 #include "inputs/index_roles.h"
 #include "inputs/matrix_roles.h"
 
@@ -53,8 +51,8 @@ int64_t draw_integer(uint64_t bits, const Domain& domain) {
 
 template <class Store>
 void fill(int64_t count, uint64_t stream, Store&& store) {
-  tbb::parallel_for(tbb::blocked_range<int64_t>(0, count, 1 << 14), [&](const tbb::blocked_range<int64_t>& range) {
-    for (int64_t i = range.begin(); i < range.end(); ++i) store(i, mix(stream + static_cast<uint64_t>(i)));
+  parallel_for(count, 1 << 14, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) store(i, mix(stream + static_cast<uint64_t>(i)));
   });
 }
 

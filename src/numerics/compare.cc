@@ -1,16 +1,16 @@
 #include "numerics/compare.h"
 
 #include <fmt/format.h>
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/parallel_reduce.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <numeric>
 
 #include "base/assert.h"
+#include "base/parallel.h"
 
 namespace sapper::numerics {
 namespace {
@@ -84,7 +84,8 @@ class Comparison {
     if (tolerance_.scaled > 0) scale_ = largest_finite();
   }
 
-  Partial over(int64_t begin, int64_t end, Partial partial) const {
+  Partial over(int64_t begin, int64_t end) const {
+    Partial partial;
     for (int64_t i = begin; i < end; ++i) {
       if (same_bits(i)) continue;
       add(i, deviation_at(i), partial);
@@ -256,12 +257,12 @@ Difference compare(const Literal& got, const Literal& expected, const Tolerance&
   SAPPER_ASSERT(got.shape().same_dimensions(expected.shape()) &&
                 got.shape().element_type() == expected.shape().element_type());
   const Comparison comparison(got, expected, tolerance);
-  const Partial partial = tbb::parallel_deterministic_reduce(
-      tbb::blocked_range<int64_t>(0, expected.element_count(), 1 << 16), Partial{},
-      [&](const tbb::blocked_range<int64_t>& range, Partial so_far) {
-        return comparison.over(range.begin(), range.end(), std::move(so_far));
-      },
-      &Comparison::join);
+  constexpr int64_t block = 1 << 16;
+  std::vector<Partial> blocks(static_cast<size_t>((expected.element_count() + block - 1) / block));
+  parallel_for_each(std::ssize(blocks), [&](int64_t i) {
+    blocks[static_cast<size_t>(i)] = comparison.over(i * block, std::min((i + 1) * block, expected.element_count()));
+  });
+  const Partial partial = std::accumulate(blocks.begin(), blocks.end(), Partial{}, &Comparison::join);
 
   Difference difference;
   difference.elements = expected.element_count();
