@@ -56,26 +56,33 @@ function(sapper_tests name)
     ENVIRONMENT "RC_PARAMS=seed=1")  # property tests take the same way every time
 endfunction()
 
-# sapper_fuzzers(LIBRARIES...): a libFuzzer program NAME_fuzz from each tests/fuzz/NAME_fuzz.cc, and a ctest test that runs it
-# briefly, always in the same way, over the seeds in tests/fuzz/NAME/ (where there are any). Target fuzz_test is all of them.
-function(sapper_fuzzers)
-  add_custom_target(fuzz_test)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*_fuzz.cc)
-  foreach(source ${sources})
-    get_filename_component(program ${source} NAME_WE)
-    string(REPLACE _fuzz "" name ${program})
-    add_executable(${program} ${source})
-    target_compile_options(${program} PRIVATE ${SAPPER_WARNINGS})
-    target_link_options(${program} PRIVATE -fsanitize=fuzzer)
-    target_link_libraries(${program} PRIVATE ${ARGN})
-    add_dependencies(fuzz_test ${program})
-    set(found ${CMAKE_BINARY_DIR}/fuzz/${name})  # what it finds worth keeping; its own folder, so that the seeds stay as they are
-    file(MAKE_DIRECTORY ${found})
-    set(seeds ${CMAKE_SOURCE_DIR}/tests/fuzz/${name})
-    if(NOT IS_DIRECTORY ${seeds})
-      set(seeds "")
-    endif()
-    add_test(NAME fuzz.${name} COMMAND ${program} -seed=1 -runs=20000 -max_len=65536 ${found} ${seeds})
-    set_tests_properties(fuzz.${name} PROPERTIES TIMEOUT 900 LABELS fuzz)
-  endforeach()
+# sapper_seeds(LIBRARIES...): program write_seeds, and a ctest test that writes the seeds of the fuzzers, made of the examples, before they run.
+# Target fuzz_test is all of the fuzzers.
+function(sapper_seeds)
+  add_executable(write_seeds ${CMAKE_SOURCE_DIR}/tests/fuzz/write_seeds.cc)
+  target_compile_options(write_seeds PRIVATE ${SAPPER_WARNINGS})
+  target_link_libraries(write_seeds PRIVATE ${ARGN})
+  add_custom_target(fuzz_test DEPENDS write_seeds)
+  file(GLOB examples CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/examples/*.hlo)
+  add_test(NAME fuzz.seeds COMMAND write_seeds ${CMAKE_BINARY_DIR}/fuzz ${examples})
+  set_tests_properties(fuzz.seeds PROPERTIES FIXTURES_SETUP fuzz_seeds LABELS fuzz)
+endfunction()
+
+# sapper_fuzzer(NAME LIBRARIES...): a libFuzzer program NAME_fuzz from tests/fuzz/NAME_fuzz.cc, and a ctest test that runs it briefly,
+# always in the same way, over the seeds of sapper_seeds and those in tests/fuzz/NAME/, where there are any.
+function(sapper_fuzzer name)
+  set(program ${name}_fuzz)
+  add_executable(${program} ${CMAKE_SOURCE_DIR}/tests/fuzz/${program}.cc)
+  target_compile_options(${program} PRIVATE ${SAPPER_WARNINGS})
+  target_link_options(${program} PRIVATE -fsanitize=fuzzer)
+  target_link_libraries(${program} PRIVATE ${ARGN})
+  add_dependencies(fuzz_test ${program})
+  set(seeds ${CMAKE_BINARY_DIR}/fuzz)
+  set(corpora ${seeds}/${name})  # what is found worth keeping goes to the first: the seeds of the checkout stay as they are
+  if(IS_DIRECTORY ${CMAKE_SOURCE_DIR}/tests/fuzz/${name})
+    list(APPEND corpora ${CMAKE_SOURCE_DIR}/tests/fuzz/${name})
+  endif()
+  add_test(NAME fuzz.${name} COMMAND ${program} -seed=1 -runs=20000 -max_total_time=20 -timeout=10 -max_len=8192
+    -create_missing_dirs=1 -dict=${seeds}/words -artifact_prefix=${CMAKE_BINARY_DIR}/${program}. ${corpora})
+  set_tests_properties(fuzz.${name} PROPERTIES TIMEOUT 300 LABELS fuzz FIXTURES_REQUIRED fuzz_seeds)
 endfunction()

@@ -144,12 +144,16 @@ Literal assemble(const Shape& shape, std::vector<Literal>::iterator& next) {
 
 Result<Npz> read_npz(const std::string& path) {
   SAPPER_TRY(const std::string bytes, read_file(path));
-  SAPPER_TRY(const std::vector<ZipMember> members, read_zip(bytes, path));
+  return parse_npz(bytes, path);
+}
+
+Result<Npz> parse_npz(std::string_view bytes, const std::string& archive) {
+  SAPPER_TRY(const std::vector<ZipMember> members, read_zip(bytes, archive));
   Npz arrays;
   for (const ZipMember& member : members) {
     std::string name = member.name;
     if (name.ends_with(".npy")) name.resize(name.size() - 4);
-    SAPPER_TRY(arrays[name], parse_npy(member.bytes, fmt::format("{}: array {}", path, name)));
+    SAPPER_TRY(arrays[name], parse_npy(member.bytes, fmt::format("{}: array {}", archive, name)));
   }
   return arrays;
 }

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -23,7 +24,9 @@ struct NpyArray {
 
 using Npz = std::map<std::string, NpyArray>;  // names without .npy
 
-[[nodiscard]] Result<Npz> read_npz(const std::string& path);                 // stored and deflated members, zip64
+// Stored and deflated members, zip64; `archive` names the file in errors.
+[[nodiscard]] Result<Npz> parse_npz(std::string_view bytes, const std::string& archive);
+[[nodiscard]] Result<Npz> read_npz(const std::string& path);
 [[nodiscard]] Status write_npz(const std::string& path, const Npz& arrays);  // stored; deterministic bytes
 
 // `array` as a literal of `shape`: element count, dimensions and type must agree (types as the header comment says).
