@@ -101,13 +101,14 @@ class Walker {
     auto value = eval::evaluate(module, judge_.arguments(), judge_.evaluation());
     if (!value) return {Verdict::Undetermined, value.error().describe(), {}};
     Judgement judgement = judge_.judge(*value);
-    const bool rewrites = real_algebra_passes.contains(pass);
-    if (judgement.verdict == Verdict::Mismatch && !strict_ && rewrites && last_right_ &&
+    const bool parts_here = judgement.verdict == Verdict::Mismatch ||
+                            (judgement.verdict == Verdict::Undetermined && doubtful_since_.empty());
+    if (parts_here && !strict_ && real_algebra_passes.contains(pass) && last_right_ &&
         same_over_reals(*last_right_, module, judge_)) {
       judgement.verdict = Verdict::Policy;
       judgement.reason = fmt::format("{} rewrote floating-point arithmetic by an identity of real algebra", pass);
       for (OutputReport& output : judgement.outputs) {
-        if (output.verdict != Verdict::Mismatch) continue;
+        if (output.verdict != Verdict::Mismatch && output.verdict != Verdict::Undetermined) continue;
         output.verdict = Verdict::Policy;
         output.reason = judgement.reason;
       }

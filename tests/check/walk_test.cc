@@ -78,6 +78,24 @@ TEST(Walk, RealAlgebraIsPolicyAndTheWalkGoesOnFromIt) {
   EXPECT_EQ(hidden.guilty->pass, "broken");
 }
 
+TEST(Walk, RealAlgebraEndsTheDoubtThatADecisionLeaves) {
+  // In f32 (0.3 * 2.5) * 2.5 is 1.875, 0.3 * (2.5 * 2.5) the number above it.
+  const auto decided = [](const std::string& product) {
+    return module_of("x = f32[1] parameter(0)\ny = f32[1] parameter(1)\n" + product + R"(
+      limit = f32[1] constant({1.875})
+      above = pred[1] compare(z, limit), direction=GT
+      ROOT r = f32[1] select(above, x, y))");
+  };
+  const std::string left = decided("xy = f32[1] multiply(x, y)\nz = f32[1] multiply(xy, y)");
+  const std::string right = decided("yy = f32[1] multiply(y, y)\nz = f32[1] multiply(x, yy)");
+  const std::vector<Literal> arguments{values({0.3F}), values({2.5})};
+  const auto verdict_after = [&](const std::string& pass) {
+    return walk({stage(0, "input", left), stage(1, pass, right)}, arguments).verdict;
+  };
+  EXPECT_EQ(verdict_after("cse"), Verdict::Undetermined);
+  EXPECT_EQ(verdict_after("algsimp"), Verdict::Policy);
+}
+
 TEST(Walk, OnlyPassesThatMayRewriteFloatsAreExcused) {
   const std::vector<Literal> arguments{values({100, 2, 3}), values({99, 1, 1})};
   const Walk result = walk({stage(0, "input", exp_div), stage(1, "layout-assignment", exp_sub)}, arguments);
