@@ -4,8 +4,10 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "base/parallel.h"
+#include "inputs/float_roles.h"
 #include "inputs/index_roles.h"
 #include "inputs/matrix_roles.h"
 
@@ -30,13 +32,14 @@ struct Domain {
   bool any_bits = false;           // integers: the whole range
   int64_t low = -100, high = 100;  // integers, inclusive
   int exponent = 0;                // floats: magnitudes in [2^(exponent-3), 2^(exponent+2))
+  bool positive = false;           // floats: not of either sign
 };
 
-// A float of either sign: five binades around 2^exponent, uniform within each.
-double draw_real(uint64_t bits, int exponent) {
-  constexpr uint64_t sign = uint64_t{1} << 63;
+// A float: five binades around 2^exponent, uniform within each.
+double draw_real(uint64_t bits, const Domain& domain) {
+  const uint64_t sign = domain.positive ? 0 : uint64_t{1} << 63;
   constexpr uint64_t mantissa = (uint64_t{1} << 52) - 1;
-  const auto binade = static_cast<int64_t>((bits >> 53) % 5) - 3 + exponent;
+  const auto binade = static_cast<int64_t>((bits >> 53) % 5) - 3 + domain.exponent;
   return std::bit_cast<double>((bits & (sign | mantissa)) | (static_cast<uint64_t>(binade + 1023) << 52));
 }
 
@@ -89,20 +92,20 @@ Literal draw(const Shape& shape, const Domain& domain, uint64_t stream) {
     case ElementClass::Float:
       if (type == ElementType::F32) {
         fill(count, stream, [&](int64_t i, uint64_t bits) {
-          const auto value = static_cast<float>(draw_real(bits, domain.exponent));
+          const auto value = static_cast<float>(draw_real(bits, domain));
           store(i, sizeof value, &value);
         });
       } else {
         const hlo::FloatFormat format = *hlo::float_format(type);
         fill(count, stream, [&](int64_t i, uint64_t bits) {
-          const uint64_t value = encode_drawn(format, draw_real(bits, domain.exponent));
+          const uint64_t value = encode_drawn(format, draw_real(bits, domain));
           store(i, width, &value);
         });
       }
       break;
     case ElementClass::Complex:
       fill(count, stream, [&](int64_t i, uint64_t bits) {
-        const double parts[2] = {draw_real(bits, domain.exponent), draw_real(mix(~bits), domain.exponent)};
+        const double parts[2] = {draw_real(bits, domain), draw_real(mix(~bits), domain)};
         const float narrow[2] = {static_cast<float>(parts[0]), static_cast<float>(parts[1])};
         type == ElementType::C128 ? store(i, sizeof parts, parts) : store(i, sizeof narrow, narrow);
       });
@@ -118,9 +121,25 @@ bool looks_like_key(const Shape& shape) {
          (shape.dimensions().back() == 2 || shape.dimensions().back() == 4) && shape.element_count() <= 1024;
 }
 
-Domain domain_of(const Shape& shape) {
-  Domain domain;
+// What the module does with a parameter.
+struct Role {
+  std::optional<int64_t> largest_index;  // it indexes something
+  std::optional<int64_t> contracted;     // so many of its elements are summed
+  bool positive = false;
+};
+
+// Indices from 0 to `largest`, as far as the type can say them.
+Domain index_domain(ElementType type, int64_t largest) {
+  const int value_bits = hlo::bit_width(type) - (hlo::element_class(type) == ElementClass::Signed ? 1 : 0);
+  if (value_bits < 63) largest = std::min(largest, (int64_t{1} << value_bits) - 1);
+  return {.low = 0, .high = largest};
+}
+
+Domain domain_of(const Shape& shape, const Role& role) {
   const ElementType type = shape.element_type();
+  if (role.largest_index) return index_domain(type, *role.largest_index);
+  Domain domain;
+  domain.positive = role.positive;
   if (hlo::is_integer(type)) {
     domain.any_bits = looks_like_key(shape);
     const int64_t reach = std::min<int64_t>(100, (int64_t{1} << (std::min(hlo::bit_width(type), 16) - 1)) - 1);
@@ -128,28 +147,25 @@ Domain domain_of(const Shape& shape) {
     domain.high = reach;
   } else if (shape.rank() >= 2 && shape.element_count() >= 4096) {
     // Weights: keep products of long contractions near the size of their inputs.
-    const auto fan_in = static_cast<double>(std::max<int64_t>(1, shape.dimension(shape.rank() - 2)));
-    domain.exponent = -static_cast<int>(std::lround(std::log2(fan_in) / 2));
+    const int64_t terms = role.contracted.value_or(shape.dimension(shape.rank() - 2));
+    domain.exponent = -static_cast<int>(std::lround(std::log2(std::max<double>(1, static_cast<double>(terms))) / 2));
   }
   return domain;
 }
 
-// Indices from 0 to `limit`, as far as the type can say them.
-Domain index_domain(ElementType type, int64_t limit) {
-  const int value_bits = hlo::bit_width(type) - (hlo::element_class(type) == ElementClass::Signed ? 1 : 0);
-  if (value_bits < 63) limit = std::min(limit, (int64_t{1} << value_bits) - 1);
-  return {.low = 0, .high = limit};
-}
-
-Literal sample_value(const Shape& shape, const Domain* index, uint64_t stream) {
+Literal sample_value(const Shape& shape, const Role& role, uint64_t stream) {
   if (shape.is_tuple()) {
     std::vector<Literal> elements;
-    for (const Shape& element : shape.elements())
-      elements.push_back(sample_value(element, nullptr, stream = mix(stream)));
+    for (const Shape& element : shape.elements()) elements.push_back(sample_value(element, {}, stream = mix(stream)));
     return Literal::tuple(std::move(elements));
   }
   if (!shape.is_array()) return Literal(shape);
-  return draw(shape, index != nullptr ? *index : domain_of(shape), stream);
+  return draw(shape, domain_of(shape, role), stream);
+}
+
+std::optional<int64_t> value_of(const std::map<int64_t, int64_t>& map, int64_t key) {
+  const auto found = map.find(key);
+  return found == map.end() ? std::nullopt : std::optional(found->second);
 }
 
 // Lets each diagonal element of the square matrices outweigh its row, so that they are positive definite.
@@ -190,7 +206,9 @@ Literal perturbed(const Literal& value, uint64_t seed) {
 
 Result<std::vector<Literal>> sample(const hlo::Module& module, const hlo::Fingerprint& fingerprint, uint64_t seed) {
   constexpr int64_t largest_bytes = int64_t{16} << 30;
-  const std::map<int64_t, int64_t> roles = index_roles(module);
+  const std::map<int64_t, int64_t> indices = index_roles(module);
+  const std::map<int64_t, int64_t> contracted = contracted_lengths(module);
+  const std::set<int64_t> positive = positive_parameters(module);
   const std::set<int64_t> positive_definite = positive_definite_parameters(module);
   const hlo::Computation& entry = module.entry_computation();
   std::vector<Literal> literals;
@@ -201,12 +219,12 @@ Result<std::vector<Literal>> sample(const hlo::Module& module, const hlo::Finger
       return tl::unexpected<Error>(error_at(ErrorKind::Resource, instruction,
                                             fmt::format("the inputs up to parameter {} take more than {} GiB",
                                                         instruction.parameter_number, largest_bytes >> 30)));
-    const uint64_t stream = mix(
-        fingerprint.high ^ mix(fingerprint.low ^ mix(seed ^ mix(static_cast<uint64_t>(instruction.parameter_number)))));
-    const auto role = roles.find(instruction.parameter_number);
-    const Domain index = index_domain(instruction.shape.element_type(), role != roles.end() ? role->second : 0);
-    literals.push_back(sample_value(instruction.shape, role != roles.end() ? &index : nullptr, stream));
-    if (positive_definite.contains(instruction.parameter_number)) weight_diagonal(literals.back());
+    const int64_t number = instruction.parameter_number;
+    const uint64_t stream =
+        mix(fingerprint.high ^ mix(fingerprint.low ^ mix(seed ^ mix(static_cast<uint64_t>(number)))));
+    const Role role{value_of(indices, number), value_of(contracted, number), positive.contains(number)};
+    literals.push_back(sample_value(instruction.shape, role, stream));
+    if (positive_definite.contains(number)) weight_diagonal(literals.back());
   }
   return literals;
 }

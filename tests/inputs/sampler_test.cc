@@ -7,6 +7,7 @@
 #include <set>
 
 #include "hlo/text.h"
+#include "inputs/float_roles.h"
 #include "inputs/index_roles.h"
 
 namespace sapper::inputs {
@@ -91,6 +92,78 @@ ENTRY e {
   ROOT r = f32[4] get-tuple-element(w), index=2
 })");
   EXPECT_EQ(index_roles(module), (std::map<int64_t, int64_t>{{0, 12}}));
+}
+
+TEST(Sampler, WeightsAreScaledByWhatIsSummedOfThem) {
+  // Of the kernel 16 elements are summed, of the filter 3 * 3 * 4, through a loop over stacked layers too.
+  const Module module = parse(R"(
+HloModule m
+cond {
+  state = (s32[], f32[64,16], f32[3,16,8,64]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  n = s32[] constant(3)
+  ROOT less = pred[] compare(i, n), direction=LT
+}
+body {
+  state = (s32[], f32[64,16], f32[3,16,8,64]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  x = f32[64,16] get-tuple-element(state), index=1
+  kernels = f32[3,16,8,64] get-tuple-element(state), index=2
+  zero = s32[] constant(0)
+  layer = f32[1,16,8,64] dynamic-slice(kernels, i, zero, zero, zero), dynamic_slice_sizes={1,16,8,64}
+  kernel = f32[16,512] reshape(layer)
+  y = f32[64,512] dot(x, kernel), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  part = f32[64,16] slice(y), slice={[0:64], [0:16]}
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  ROOT t = (s32[], f32[64,16], f32[3,16,8,64]) tuple(next, part, kernels)
+}
+ENTRY e {
+  i = s32[] parameter(0)
+  x = f32[64,16] parameter(1)
+  kernels = f32[3,16,8,64] parameter(2)
+  image = f32[1,8,8,4] parameter(3)
+  filter = f32[3,3,4,128] parameter(4)
+  t = (s32[], f32[64,16], f32[3,16,8,64]) tuple(i, x, kernels)
+  w = (s32[], f32[64,16], f32[3,16,8,64]) while(t), condition=cond, body=body
+  c = f32[1,6,6,128] convolution(image, filter), window={size=3x3}, dim_labels=b01f_01io->b01f
+  y = f32[64,16] get-tuple-element(w), index=1
+  ROOT r = (f32[64,16], f32[1,6,6,128]) tuple(y, c)
+})");
+  EXPECT_EQ(contracted_lengths(module), (std::map<int64_t, int64_t>{{1, 16}, {2, 16}, {4, 36}}));
+  const auto largest = [&](size_t parameter) {
+    const Literal value = sampled(module, 0)[parameter];
+    double magnitude = 0;
+    for (int64_t i = 0; i < value.element_count(); ++i) magnitude = std::max(magnitude, std::fabs(value.real_at(i)));
+    return magnitude;
+  };
+  EXPECT_LT(largest(2), 1);
+  EXPECT_GT(largest(2), 0.5);
+  EXPECT_LT(largest(4), 0.5);
+  EXPECT_GT(largest(4), 0.25);
+}
+
+TEST(Sampler, VariancesArePositiveAndBareRootsAreNot) {
+  const Module module = parse(R"(
+HloModule m
+ENTRY e {
+  variance = f32[64] parameter(0)
+  x = f32[64] parameter(1)
+  epsilon = f32[] constant(1e-5)
+  epsilons = f32[64] broadcast(epsilon), dimensions={}
+  safe = f32[64] add(variance, epsilons)
+  scale = f32[64] rsqrt(safe)
+  root = f32[64] sqrt(x)
+  ROOT r = f32[64] multiply(scale, root)
+})");
+  EXPECT_EQ(positive_parameters(module), (std::set<int64_t>{0}));
+  const std::vector<Literal> arguments = sampled(module, 0);
+  int64_t negative = 0;
+  for (int64_t i = 0; i < 64; ++i) {
+    EXPECT_GT(arguments[0].real_at(i), 0);
+    negative += arguments[1].real_at(i) < 0 ? 1 : 0;
+  }
+  EXPECT_GT(negative, 0);
 }
 
 TEST(Sampler, FloatsAreFiniteDistinctAndOfBothSigns) {
