@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "check/contract.h"
 #include "check/litmus.h"
@@ -55,6 +56,19 @@ int most_bfloat16_passes(const Module& module) {
     most = std::max(most, numerics::bfloat16_passes(computation, instruction));
   });
   return most;
+}
+
+// Root of the sum of squared differences; infinite where one array has a NaN or an infinity that the other has not.
+double distance_between(const Literal& a, const Literal& b) {
+  double sum = 0;
+  for (int64_t i = 0; i < a.element_count(); ++i) {
+    const double x = a.real_at(i);
+    const double y = b.real_at(i);
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    if (!std::isfinite(x) || !std::isfinite(y)) return std::numeric_limits<double>::infinity();
+    sum += (x - y) * (x - y);
+  }
+  return std::sqrt(sum);
 }
 
 }  // namespace
@@ -131,6 +145,10 @@ OutputReport Judge::judge_leaf(size_t leaf, const Literal& got, const Literal& e
     doubt = fmt::format("{} decides between values that differ by rounding errors only", derived.decision);
   if (doubt.empty() && is_ill_conditioned(leaf, got))
     doubt = "the program is ill-conditioned here: inputs moved by one unit in the last place move the result as far";
+  if (doubt.empty() && is_within_legal_spread(leaf, got))
+    doubt =
+        "the program is ill-conditioned: executions that round elsewhere, or whose inputs are moved by one unit in the "
+        "last place, are as far from each other";
   if (doubt.empty()) return report;
   report.verdict = Verdict::Undetermined;
   report.reason = doubt;
@@ -157,7 +175,7 @@ std::optional<std::string> Judge::allowing_policy(size_t leaf, const Literal& go
   return std::nullopt;
 }
 
-bool Judge::agrees_with_excess_precision(size_t leaf, const Literal& got) {
+const std::vector<Literal>& Judge::with_excess_precision() {
   if (!excess_) {
     excess_.emplace();
     if (has_narrow_floats(module_)) {
@@ -167,8 +185,25 @@ bool Judge::agrees_with_excess_precision(size_t leaf, const Literal& got) {
       excess_tolerances_ = numerics::derive_tolerances(module_, {.excess_precision = true});
     }
   }
-  return leaf < excess_->size() &&
-         numerics::compare(got, (*excess_)[leaf], excess_tolerances_[leaf].tolerance).mismatches == 0;
+  return *excess_;
+}
+
+const std::vector<std::vector<Literal>>& Judge::perturbed() {
+  if (!perturbed_) {
+    perturbed_.emplace();
+    for (uint64_t round = 0; round < 2; ++round) {
+      std::vector<Literal> moved;
+      for (const Literal& argument : arguments_) moved.push_back(inputs::perturbed(argument, round));
+      if (const auto value = eval::evaluate(module_, moved, evaluation_)) perturbed_->push_back(hlo::leaves(*value));
+    }
+  }
+  return *perturbed_;
+}
+
+bool Judge::agrees_with_excess_precision(size_t leaf, const Literal& got) {
+  const std::vector<Literal>& excess = with_excess_precision();
+  return leaf < excess.size() &&
+         numerics::compare(got, excess[leaf], excess_tolerances_[leaf].tolerance).mismatches == 0;
 }
 
 bool Judge::agrees_within(size_t leaf, const Literal& got, numerics::Allowance allowance) {
@@ -180,14 +215,6 @@ bool Judge::agrees_within(size_t leaf, const Literal& got, numerics::Allowance a
 bool Judge::is_ill_conditioned(size_t leaf, const Literal& got) {
   const std::vector<Literal> expected = hlo::leaves(reference_);
   if (!hlo::is_float(got.shape().element_type())) return false;
-  if (!perturbed_) {
-    perturbed_.emplace();
-    for (uint64_t round = 0; round < 2; ++round) {
-      std::vector<Literal> moved;
-      for (const Literal& argument : arguments_) moved.push_back(inputs::perturbed(argument, round));
-      if (const auto value = eval::evaluate(module_, moved, evaluation_)) perturbed_->push_back(hlo::leaves(*value));
-    }
-  }
   // How much more than one unit in the last place of the inputs a legal implementation's own roundings amount to.
   constexpr double roundings = 64;
   // Below this many units in the last place of the result, the input's movement is not amplified.
@@ -197,12 +224,29 @@ bool Judge::is_ill_conditioned(size_t leaf, const Literal& got) {
   for (int64_t i = 0; i < got.element_count(); ++i) {
     const double reference = expected[leaf].real_at(i);
     double moves = 0;
-    for (const std::vector<Literal>& variant : *perturbed_)
+    for (const std::vector<Literal>& variant : perturbed())
       moves = std::max(moves, std::fabs(variant[leaf].real_at(i) - reference));
     const bool amplified = numerics::ulp_distance(type, reference, reference + moves) > amplification;
     if (amplified && std::fabs(got.real_at(i) - reference) <= roundings * moves) explained.set_real(i, reference);
   }
   return numerics::compare(explained, expected[leaf], tolerances_[leaf].tolerance).mismatches == 0;
+}
+
+bool Judge::is_within_legal_spread(size_t leaf, const Literal& got) {
+  if (!tolerances_[leaf].saturated || !hlo::is_float(got.shape().element_type())) return false;
+  const Literal expected = hlo::leaves(reference_)[leaf];
+  double spread = 0;
+  const auto widen_spread = [&](const std::vector<Literal>& execution) {
+    if (leaf >= execution.size()) return;
+    if (numerics::compare(execution[leaf], expected, tolerances_[leaf].tolerance).mismatches == 0) return;
+    const double distance = distance_between(execution[leaf], expected);
+    if (std::isfinite(distance)) spread = std::max(spread, distance);
+  };
+  widen_spread(with_excess_precision());
+  for (const std::vector<Literal>& execution : perturbed()) widen_spread(execution);
+  // Each execution is one sample of how far a legal one may be.
+  constexpr double samples_fall_short = 2;
+  return spread > 0 && distance_between(got, expected) <= samples_fall_short * spread;
 }
 
 bool Judge::agrees_contracted(size_t leaf, const Literal& got) {

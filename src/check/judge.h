@@ -63,9 +63,14 @@ class Judge {
   OutputReport judge_leaf(size_t leaf, const hlo::Literal& got, const hlo::Literal& expected, Origin origin);
   std::optional<std::string> allowing_policy(size_t leaf, const hlo::Literal& got,
                                              const numerics::Difference& difference, Origin origin);
+  const std::vector<hlo::Literal>& with_excess_precision();
+  const std::vector<std::vector<hlo::Literal>>& perturbed();
   bool agrees_with_excess_precision(size_t leaf, const hlo::Literal& got);
   bool agrees_within(size_t leaf, const hlo::Literal& got, numerics::Allowance allowance);
+  // Whether inputs moved by one unit in the last place move each element as far, or the array as a whole does not
+  // differ from the reference by more than legal executions do.
   bool is_ill_conditioned(size_t leaf, const hlo::Literal& got);
+  bool is_within_legal_spread(size_t leaf, const hlo::Literal& got);
   bool agrees_contracted(size_t leaf, const hlo::Literal& got);
 
   const hlo::Module& module_;

@@ -101,21 +101,34 @@ class Walker {
     auto value = eval::evaluate(module, judge_.arguments(), judge_.evaluation());
     if (!value) return {Verdict::Undetermined, value.error().describe(), {}};
     Judgement judgement = judge_.judge(*value);
-    const bool parts_here = judgement.verdict == Verdict::Mismatch ||
-                            (judgement.verdict == Verdict::Undetermined && doubtful_since_.empty());
-    if (parts_here && !strict_ && real_algebra_passes.contains(pass) && last_right_ &&
+    if (!strict_ && last_right_ && may_be_real_algebra(judgement, pass) &&
         same_over_reals(*last_right_, module, judge_)) {
-      judgement.verdict = Verdict::Policy;
-      judgement.reason = fmt::format("{} rewrote floating-point arithmetic by an identity of real algebra", pass);
-      for (OutputReport& output : judgement.outputs) {
-        if (output.verdict != Verdict::Mismatch && output.verdict != Verdict::Undetermined) continue;
-        output.verdict = Verdict::Policy;
-        output.reason = judgement.reason;
-      }
+      excuse(judgement,
+             fmt::format(fmt::runtime(real_algebra_passes.contains(pass)
+                                          ? "{} rewrote floating-point arithmetic by an identity of real algebra"
+                                          : "{} changed roundings only: over the reals its program is the same"),
+                         pass));
     }
     if (judgement.verdict == Verdict::Policy) judge_.accept(std::move(*value));
     if (judgement.verdict == Verdict::Agree || judgement.verdict == Verdict::Policy) last_right_ = module;
     return judgement;
+  }
+
+  // Whether the values part here, and an identity of real algebra would explain it: in passes that are known for such
+  // where results are wrong, in any where their differences prove nothing.
+  [[nodiscard]] bool may_be_real_algebra(const Judgement& judgement, const std::string& pass) const {
+    if (judgement.verdict == Verdict::Mismatch) return real_algebra_passes.contains(pass);
+    return judgement.verdict == Verdict::Undetermined && doubtful_since_.empty();
+  }
+
+  static void excuse(Judgement& judgement, std::string reason) {
+    judgement.verdict = Verdict::Policy;
+    judgement.reason = std::move(reason);
+    for (OutputReport& output : judgement.outputs) {
+      if (output.verdict != Verdict::Mismatch && output.verdict != Verdict::Undetermined) continue;
+      output.verdict = judgement.verdict;
+      output.reason = judgement.reason;
+    }
   }
 
   void conclude(const StageReport& report, const Judgement& judgement) {

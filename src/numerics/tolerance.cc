@@ -433,7 +433,9 @@ std::vector<OutputTolerance> derive_tolerances(const Module& module, Allowance a
   const Estimates outputs = Pass(module, allowance).walk(module.entry, {}, 0);
   std::vector<OutputTolerance> tolerances;
   for (const Estimate& output : outputs)
-    tolerances.push_back({{.relative = output.relative, .scaled = output.scaled}, output.decision});
+    tolerances.push_back({{.relative = output.relative, .scaled = output.scaled},
+                          output.decision,
+                          std::max(output.relative, output.scaled) >= largest_error});
   return tolerances;
 }
 

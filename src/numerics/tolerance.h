@@ -20,6 +20,7 @@ struct OutputTolerance {
   // integer, ...) over values that carry rounding error: then a legal implementation may decide otherwise, and a
   // mismatch proves nothing. Empty: none.
   std::string decision;
+  bool saturated = false;  // the estimate is at its largest: the program is too deep for it to say anything
 };
 
 // What an implementation may do beyond rounding each operation once.

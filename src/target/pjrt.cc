@@ -106,7 +106,10 @@ Status Plugin::check(PJRT_Error* error) const {
   code.error = error;
   code.code = PJRT_Error_Code_UNKNOWN;
   (void)check(api_->PJRT_Error_GetCode(&code));  // code stays UNKNOWN when this fails
-  auto status = fail(ErrorKind::Rejected, "{}: {}", code_name(code.code),
+  // What a plugin cannot find (the implementation of a custom call, say) is no fault of the program.
+  const bool lacking = code.code == PJRT_Error_Code_NOT_FOUND;
+  auto status = fail(lacking ? ErrorKind::Unsupported : ErrorKind::Rejected, "{}{}: {}",
+                     lacking ? "the compiler lacks what the program needs: " : "", code_name(code.code),
                      std::string_view(message.message, message.message_size));
   auto destroy = pjrt_args<PJRT_Error_Destroy_Args>();
   destroy.error = error;

@@ -151,6 +151,31 @@ ENTRY e {
   EXPECT_EQ(judge(text, near, array(ElementType::F32, {1e-3})).verdict, Verdict::Mismatch);
 }
 
+TEST(Judge, DeepProgramsWhoseLegalExecutionsPartAreUndetermined) {
+  // The logistic map, whose values part by a factor of about two a step.
+  const auto steps = [](const std::string& step) {
+    std::string text =
+        "HloModule m\nENTRY e {\nx0 = bf16[64] parameter(0)\none = bf16[] constant(1)\n"
+        "ones = bf16[64] broadcast(one), dimensions={}\nrate = bf16[] constant(3.9)\n"
+        "rates = bf16[64] broadcast(rate), dimensions={}\n";
+    for (int i = 0; i < 8; ++i) text += fmt::format(fmt::runtime(step), fmt::arg("i", i), fmt::arg("next", i + 1));
+    return text + "ROOT r = bf16[64] copy(x8)\n}\n";
+  };
+  const std::string left = steps(
+      "side{i} = bf16[64] subtract(ones, x{i})\nterm{i} = bf16[64] multiply(x{i}, side{i})\n"
+      "x{next} = bf16[64] multiply(rates, term{i})\n");
+  const std::string right = steps(
+      "side{i} = bf16[64] subtract(ones, x{i})\nterm{i} = bf16[64] multiply(rates, side{i})\n"
+      "x{next} = bf16[64] multiply(x{i}, term{i})\n");
+  std::vector<double> starts;
+  for (int i = 0; i < 64; ++i) starts.push_back(0.15 + i * 0.01);
+  const std::vector<Literal> x{array(ElementType::BF16, starts)};
+  const auto reassociated = eval::evaluate(parse(right), x);
+  ASSERT_TRUE(reassociated.has_value());
+  EXPECT_EQ(judge(left, x, *reassociated).verdict, Verdict::Undetermined);
+  EXPECT_EQ(judge(left, x, array(ElementType::BF16, std::vector<double>(64, 8))).verdict, Verdict::Mismatch);
+}
+
 TEST(Judge, AResultOfAnotherShapeIsUndetermined) {
   const std::vector<Literal> x{array(ElementType::F32, {1, 3})};
   EXPECT_EQ(judge(add_text, x, array(ElementType::F32, {2})).verdict, Verdict::Undetermined);

@@ -92,8 +92,10 @@ TEST(Walk, RealAlgebraEndsTheDoubtThatADecisionLeaves) {
   const auto verdict_after = [&](const std::string& pass) {
     return walk({stage(0, "input", left), stage(1, pass, right)}, arguments).verdict;
   };
-  EXPECT_EQ(verdict_after("cse"), Verdict::Undetermined);
   EXPECT_EQ(verdict_after("algsimp"), Verdict::Policy);
+  EXPECT_EQ(verdict_after("fusion"), Verdict::Policy);
+  const std::string other = decided("yy = f32[1] multiply(y, y)\nz = f32[1] subtract(x, yy)");
+  EXPECT_EQ(walk({stage(0, "input", right), stage(1, "fusion", other)}, arguments).verdict, Verdict::Undetermined);
 }
 
 TEST(Walk, OnlyPassesThatMayRewriteFloatsAreExcused) {

@@ -244,6 +244,18 @@ TEST_P(Cpu, RejectionCarriesTheCompilersMessage) {
   EXPECT_THAT(result.error().message, HasSubstr("f32[3]"));
 }
 
+TEST_P(Cpu, AMissingImplementationIsUnsupported) {
+  const std::string module = program(R"(HloModule lu
+    ENTRY main {
+      x = f32[4,4] parameter(0)
+      ROOT lu = (f32[4,4], s32[4], s32[4]) custom-call(x), custom_call_target="LuDecomposition"
+    })");
+  const auto result = pool().compile(target_, {.module = module});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().kind, ErrorKind::Unsupported) << result.error().describe();
+  EXPECT_THAT(result.error().message, HasSubstr("LuDecomposition"));
+}
+
 TEST_P(Cpu, DamagedModuleIsRejected) {
   const std::string module = residual();
   for (const size_t size : {size_t{0}, size_t{5}, module.size() / 2, module.size() - 1}) {
