@@ -14,6 +14,7 @@ constexpr uint32_t central_signature = 0x02014b50;
 constexpr uint32_t end_signature = 0x06054b50;
 constexpr uint32_t end64_signature = 0x06064b50;
 constexpr uint16_t zip64_extra = 1;
+constexpr uint64_t most_inflated = 1032;   // times its own size: no deflate stream holds more
 constexpr uint32_t in_zip64 = 0xffffffff;  // a 32-bit field whose value is in the ZIP64 extra field
 constexpr size_t end_size = 22;
 constexpr size_t central_size = 46;
@@ -137,6 +138,9 @@ Result<std::string> read_member(std::string_view bytes, const Entry& entry, cons
   if (entry.method == 0) {
     unpacked = packed;
   } else if (entry.method == Z_DEFLATED) {
+    if (entry.unpacked / most_inflated > packed.size())
+      return fail(ErrorKind::BadInput, "{}: member {} is damaged: {} packed bytes cannot hold {}", archive, entry.name,
+                  packed.size(), entry.unpacked);
     SAPPER_TRY(unpacked, inflate_member(packed, entry, archive));
   } else {
     return fail(ErrorKind::Unsupported,
@@ -169,8 +173,12 @@ void append_common(std::string& out, const ZipMember& member) {
 Result<std::vector<ZipMember>> read_zip(std::string_view bytes, const std::string& archive, size_t limit_bytes) {
   SAPPER_TRY(const std::vector<Entry> entries, read_directory(bytes, archive));
   uint64_t total = 0;
+  uint64_t left = bytes.size();
   std::vector<ZipMember> members;
   for (const Entry& entry : entries) {
+    if (entry.packed > left)
+      return fail(ErrorKind::BadInput, "{}: its members overlap (damaged zip directory)", archive);
+    left -= entry.packed;
     if (entry.unpacked > limit_bytes || (total += entry.unpacked) > limit_bytes)
       return fail(ErrorKind::Resource, "{}: its members take more than {} bytes", archive, limit_bytes);
     SAPPER_TRY(std::string content, read_member(bytes, entry, archive));

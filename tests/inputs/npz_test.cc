@@ -1,6 +1,7 @@
 // .npz archives: ours read back, NumPy's read, damage reported.
 #include "inputs/npz.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "inputs/zip.h"
 
 namespace sapper::inputs {
 namespace {
@@ -89,6 +91,25 @@ TEST_F(NpzFile, DamageIsAnErrorAndNeverACrash) {
     ASSERT_TRUE(write_file(path, bad).has_value());
     (void)read_npz(path);  // some fields do not matter; what counts is that none crashes
   }
+}
+
+// Small archives that would take much memory, were they believed.
+TEST(Npz, ClaimsBeyondWhatTheFileHoldsAreRefused) {
+  const std::string good = write_zip({{"in0.npy", std::string(1000, 'x')}});
+  const size_t directory = good.find("PK\x01\x02");
+  std::string inflated = good;
+  inflated[directory + 10] = 8;              // deflated
+  inflated[directory + 46 + 7 + 4 + 4] = 1;  // unpacked size, fifth byte: 4 GiB
+  EXPECT_THAT(parse_npz(inflated, "a.npz").error().message, testing::HasSubstr("1000 packed bytes cannot hold"));
+
+  const std::string entry = good.substr(directory, good.find("PK\x06\x06") - directory);
+  std::string repeated = good;
+  repeated.insert(directory, entry);
+  const size_t end = directory + 2 * entry.size();
+  repeated[end + 32] = 2;                           // members
+  repeated[end + 56 + 8] = static_cast<char>(end);  // where `end` is, in its locator
+  repeated[end + 56 + 9] = static_cast<char>(end >> 8);
+  EXPECT_THAT(parse_npz(repeated, "a.npz").error().message, testing::HasSubstr("its members overlap"));
 }
 
 TEST(Npz, ReadsWhatNumPyWrote) {
