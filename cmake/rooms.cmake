@@ -53,7 +53,8 @@ function(sapper_tests name)
   target_compile_definitions(${name}_test PRIVATE SAPPER_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_link_libraries(${name}_test PRIVATE sapper_${name} GTest::gmock GTest::gtest_main rapidcheck ${ARGN})
   gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 900 LABELS ${name}
-    ENVIRONMENT "RC_PARAMS=seed=1")  # property tests take the same way every time
+    ENVIRONMENT "RC_PARAMS=seed=1"  # property tests take the same way every time
+    ENVIRONMENT_MODIFICATION "TSAN_OPTIONS=set:suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp")
 endfunction()
 
 # sapper_seeds(LIBRARIES...): program write_seeds, and a ctest test that writes the seeds of the fuzzers, made of the examples, before they run.
