@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "hlo/text.h"
 
@@ -63,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(Types, TextLiteralPatterns,
 template <class Bits>
 void expect_patterns_read_back(ElementType type, const std::vector<Bits>& patterns) {
   Literal literal(Shape::array(type, {static_cast<int64_t>(patterns.size())}));
-  std::memcpy(literal.mutable_bytes().data(), patterns.data(), patterns.size() * sizeof(Bits));
+  std::ranges::copy(std::as_bytes(std::span(patterns)), literal.mutable_bytes().begin());
   const auto again = through_text(literal);
   RC_ASSERT(again);
   RC_ASSERT(*again == literal);
