@@ -35,6 +35,11 @@ Result<hlo::Literal> gather(const OpContext& context, std::span<const hlo::Liter
   hlo::Literal result = indices.dynamic_sizes().empty() ? hlo::Literal::uninitialized(context.instruction.shape)
                                                         : hlo::Literal(context.instruction.shape);
   if (result.element_count() == 0) return result;
+  const auto& sizes = context.instruction.attributes().gather_slice_sizes();
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end())
+    return fail(hlo::error_at(
+        ErrorKind::Unsupported, context.instruction,
+        fmt::format("not evaluated: gather ({}): elements of a slice that has none", context.instruction.name)));
 
   const IndexedWindows windows =
       gather_windows(context.instruction.attributes(), operand.shape(), indices, result.shape());

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "tests/eval/hlo_case.h"
 #include "tests/eval/index_case.h"
 
 namespace sapper::eval {
@@ -72,6 +73,18 @@ TEST(Gather, PastTheDynamicSizeOfTheIndicesGivesZeros) {
   const Literal result = must_run(gather_instruction(c, ElementType::F32), {}, operands);
   EXPECT_EQ(reals(result), (std::vector<double>{1, 2, 0}));
   EXPECT_EQ(result.dynamic_sizes(), (Dims{2, 1}));
+}
+
+// The verifier lets a collapsed dimension have no element, as XLA does; what is taken of it has no meaning.
+TEST(Gather, OfSlicesWithoutElementsIsNotEvaluated) {
+  const hlo::Module module = entry_module(R"(
+    table = f32[3,2] constant({{1,2},{3,4},{5,6}})
+    indices = s32[1,1] constant({{7}})
+    ROOT rows = f32[1,2] gather(table, indices), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},
+      index_vector_dim=1, slice_sizes={0,2})");
+  const auto value = evaluate(module, {});
+  ASSERT_FALSE(value.has_value());
+  EXPECT_EQ(value.error().message, "not evaluated: gather (rows): elements of a slice that has none");
 }
 
 }  // namespace
