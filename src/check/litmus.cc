@@ -66,6 +66,9 @@ bool is_neutral(Opcode body, const Literal& value) {
 std::optional<std::string> open_meaning(const Module& module) {
   for (const Computation& computation : module.computations) {
     for (const Instruction& instruction : computation.instructions) {
+      if (instruction.opcode == Opcode::CustomCall && instruction.attributes().custom_call_target() == "Eigh")
+        return fmt::format("{}: the signs of eigenvectors and the order of equal eigenvalues are left open",
+                           instruction.name);
       if (instruction.opcode != Opcode::Reduce && instruction.opcode != Opcode::ReduceWindow) continue;
       if (instruction.shape.is_tuple()) continue;
       const Instruction* const init = constant_behind(computation, computation.instructions[instruction.operands[1]]);

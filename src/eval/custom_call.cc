@@ -1,7 +1,8 @@
 // custom-call: the table of the targets whose meaning is known. It was read from public sources and from what the
 // compilers' own expansions (their dumps, pass by pass) do with the results. All others are unsupported, among them:
-// - decompositions whose result is not unique (Eigh, EighTpu, *syevd, *gesdd: the signs of vectors, the order of
-// values);
+// - decompositions whose result is not unique (EighTpu, *syevd, *gesdd: the signs of vectors, the order of values),
+//   except for Eigh, which programs use for values and vectors in sorted order (what depends on signs is known as such:
+//   check/litmus.h);
 // - kernels that are programs of their own (tpu_custom_call).
 #include "eval/custom_call.h"
 
@@ -54,6 +55,8 @@ constexpr KnownCall known_calls[] = {
     // The product of Householder reflections: Q itself, and the inner factor of its compact form.
     {"ProductOfElementaryHouseholderReflectors", call_householder_product},
     {"CompactWyHelper", call_compact_wy_helper},
+    // Eigenvalues and eigenvectors of a symmetric matrix.
+    {"Eigh", call_eigh},
     // LAPACK and BLAS on CPU, for s, d, c and z: triangular systems, Cholesky, LU, QR, Q.
     {"lapack_strsm_ffi", call_lapack_trsm},
     {"lapack_dtrsm_ffi", call_lapack_trsm},

@@ -26,6 +26,7 @@ Result<hlo::Literal> call_lu_decomposition(const OpContext&, std::span<const hlo
 Result<hlo::Literal> call_qr_decomposition(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> call_householder_product(const OpContext&, std::span<const hlo::Literal>);
 Result<hlo::Literal> call_compact_wy_helper(const OpContext&, std::span<const hlo::Literal>);
+Result<hlo::Literal> call_eigh(const OpContext&, std::span<const hlo::Literal>);
 
 // LAPACK and BLAS routines that JAX calls on CPU (custom_call_lapack.cc).
 Result<hlo::Literal> call_lapack_trsm(const OpContext&, std::span<const hlo::Literal>);

@@ -90,6 +90,24 @@ Result<hlo::Literal> call_qr_decomposition(const OpContext& context, std::span<c
   return hlo::Literal::tuple({std::move(qr.factors), std::move(qr.coefficients)});
 }
 
+// (vectors, values). The backend config is "LOWER,SORTED,ITERATIONS,TOLERANCE", the first two 0 or 1; values that need
+// not be sorted are.
+Result<hlo::Literal> call_eigh(const OpContext& context, std::span<const hlo::Literal> operands) {
+  const std::vector<hlo::Shape>& shapes = context.instruction.shape.elements();
+  const std::string& config = context.instruction.attributes().backend_config();
+  const bool known = config.starts_with("0,") || config.starts_with("1,");
+  if (operands.size() != 1 || !is_matrix(operands[0]) || shapes.size() != 2 || !known)
+    return unsupported_custom_call(context, "it is not of a matrix, with a triangle, giving vectors and values");
+  std::vector<int64_t> expected = operands[0].shape().dimensions();
+  const int64_t columns = expected.back();
+  expected.pop_back();
+  if (expected.back() != columns || shapes[1].dimensions() != expected || !hlo::is_float(shapes[1].element_type()) ||
+      !hlo::is_float(operands[0].shape().element_type()))
+    return unsupported_custom_call(context, "it is not of a real square matrix");
+  Eigenpairs pairs = eigenpairs(operands[0], config.front() == '1', shapes[1]);
+  return hlo::Literal::tuple({std::move(pairs.vectors), std::move(pairs.values)});
+}
+
 // Q from what a QR decomposition gives; LAPACK's orgqr.
 Result<hlo::Literal> call_householder_product(const OpContext& context, std::span<const hlo::Literal> operands) {
   if (operands.size() != 2 || !is_matrix(operands[0]) || operands[1].shape().rank() + 1 != operands[0].shape().rank())

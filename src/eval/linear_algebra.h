@@ -43,6 +43,14 @@ struct QrFactors {
 // The first columns of Q, as many as `factors` has.
 [[nodiscard]] hlo::Literal householder_product(const hlo::Literal& factors, const hlo::Literal& coefficients);
 
+struct Eigenpairs {
+  hlo::Literal vectors;  // of A's shape: column i is the vector of value i; its sign is as the method has it
+  hlo::Literal values;   // ascending
+};
+// A * V = V * diag(values) for real symmetric A, from the stated triangle of A alone. NaN throughout where A has an
+// infinity or a NaN.
+[[nodiscard]] Eigenpairs eigenpairs(const hlo::Literal& a, bool lower, const hlo::Shape& values);
+
 // X with op(A) * X = B, or X * op(A) = B where options.left_side() is false.
 [[nodiscard]] hlo::Literal solve_triangular(const hlo::Literal& a, const hlo::Literal& b,
                                             const proto::TriangularSolveOptions& options);

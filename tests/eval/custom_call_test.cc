@@ -271,6 +271,41 @@ TEST(CustomCall, LapackTriangularSolveReadsItsOptions) {
   EXPECT_EQ(error_kind(solve("{diag = 78 : ui8}")), ErrorKind::Unsupported);
 }
 
+// A * V = V * diag(values), V is orthogonal, the values ascend; only the stated triangle is read.
+TEST(CustomCall, EighGivesTheMatrixBack) {
+  std::mt19937 random(3);
+  constexpr int64_t n = 9;
+  const Literal a = random_literal(ElementType::F32, {2, n, n}, random);
+  const Shape result = Shape::tuple({a.shape(), shape(ElementType::F32, {2, n})});
+  for (const bool lower : {true, false}) {
+    const Literal pairs = call("Eigh", result, {a}, lower ? "1,0,100,1e-6" : "0,1,100,1e-6").value();
+    const Literal& vectors = pairs.elements()[0];
+    const Literal& values = pairs.elements()[1];
+    for (int64_t batch = 0; batch < 2; ++batch) {
+      const auto in = [&](const Literal& matrices, int64_t i, int64_t j) { return at(matrices, batch * n + i, j); };
+      const auto symmetric = [&](int64_t i, int64_t j) { return (i > j) == lower ? in(a, i, j) : in(a, j, i); };
+      for (int64_t i = 0; i < n; ++i) {
+        for (int64_t j = 0; j < n; ++j) {
+          double image = 0;
+          double inner = 0;
+          for (int64_t k = 0; k < n; ++k) {
+            image += symmetric(i, k) * in(vectors, k, j);
+            inner += in(vectors, k, i) * in(vectors, k, j);
+          }
+          EXPECT_NEAR(image, at(values, batch, j) * in(vectors, i, j), 1e-5);
+          EXPECT_NEAR(inner, i == j ? 1 : 0, 1e-6);
+        }
+        EXPECT_LE(at(values, batch, std::max<int64_t>(i - 1, 0)), at(values, batch, i));
+      }
+    }
+  }
+  EXPECT_EQ(error_kind(call("Eigh", result, {a})), ErrorKind::Unsupported);
+  const Literal none = literal(ElementType::F32, {1, 1}, {NAN});
+  const Literal undefined =
+      call("Eigh", Shape::tuple({none.shape(), shape(ElementType::F32, {1})}), {none}, "1,1,100,1e-6").value();
+  EXPECT_TRUE(std::isnan(undefined.elements()[1].real_at(0)));
+}
+
 // Q from the reflections is orthogonal, and Q * R is A; for both, compact WY gives the same Q.
 TEST(CustomCall, QrReflectionsGiveTheMatrixBack) {
   std::mt19937 random(2);
