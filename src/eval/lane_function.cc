@@ -64,6 +64,8 @@ std::optional<LaneOperation> arithmetic_operation(const Instruction& instruction
   const ElementType lane = lane_type(type);
   if (hlo::is_complex(type) || opcode == Opcode::Complex)
     return when_found({complex_function(opcode, type), 0, nullptr});
+  if (hlo::is_float(type) && opcode == Opcode::Real)
+    return when_found({copy_function(hlo::host_bytes(lane)), 0, nullptr});
   if (hlo::is_float(type)) {
     const ElementType result = instruction.shape.element_type();
     const LaneFunction narrow = result == ElementType::Pred ? nullptr : narrow_lanes(result);
