@@ -59,9 +59,11 @@ std::set<int64_t> positive_parameters(const Module& module) {
       if (instruction.opcode != Opcode::Sqrt && instruction.opcode != Opcode::Rsqrt &&
           instruction.opcode != Opcode::Log)
         continue;
-      const Instruction& sum = instructions[instruction.operands[0]];
-      if (sum.opcode != Opcode::Add) continue;
-      for (const hlo::InstructionIndex term : sum.operands) positive.merge(origins.parameters({c, term}));
+      const Instruction* sum = &instructions[instruction.operands[0]];
+      while (sum->opcode == Opcode::Divide) sum = &instructions[sum->operands[0]];
+      if (sum->opcode != Opcode::Add) continue;
+      for (const hlo::InstructionIndex term : sum->operands)
+        positive.merge(origins.parameters({c, term}, {Opcode::Multiply}));
     }
   }
   return positive;

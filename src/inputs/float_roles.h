@@ -13,8 +13,8 @@ namespace sapper::inputs {
 // over. Parameters that are not contracted are absent.
 [[nodiscard]] std::map<int64_t, int64_t> contracted_lengths(const hlo::Module& module);
 
-// Numbers of the entry parameters that are variances and the like: a square root or logarithm is taken of them plus
-// something.
+// Numbers of the entry parameters that are variances and the like: a square root or logarithm is taken of a sum of
+// them, or of products of them that are no squares, with something.
 [[nodiscard]] std::set<int64_t> positive_parameters(const hlo::Module& module);
 
 }  // namespace sapper::inputs

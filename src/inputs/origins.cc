@@ -9,6 +9,10 @@ using hlo::Opcode;
 // A hostile module could make every value reach every instruction.
 constexpr size_t most_places = 4096;
 
+bool is_square(const Instruction& instruction) {
+  return instruction.opcode == Opcode::Multiply && instruction.operands[0] == instruction.operands[1];
+}
+
 }  // namespace
 
 Origins::Origins(const hlo::Module& module) : module_(module), callers_(module.computations.size()) {
@@ -64,7 +68,7 @@ void Origins::follow_operands(const Place& place, bool through, std::vector<Plac
     case Opcode::Select: return follow_from(1);
     case Opcode::Concatenate: return follow_from(0);
     default:
-      if (through) follow_from(0);
+      if (through && !is_square(instruction)) follow_from(0);
   }
 }
 

@@ -24,7 +24,7 @@ class Origins {
   explicit Origins(const hlo::Module& module);
 
   // Numbers of the entry parameters (arrays) that the value at `start` is, or holds parts of, or is computed from by
-  // operations that are `through`. Gives up, with what it has, on values of very many origins.
+  // operations that are `through`, squares aside. Gives up, with what it has, on values of very many origins.
   [[nodiscard]] std::set<int64_t> parameters(const Place& start, const std::set<hlo::Opcode>& through = {}) const;
 
  private:

@@ -154,9 +154,17 @@ ENTRY e {
   safe = f32[64] add(variance, epsilons)
   scale = f32[64] rsqrt(safe)
   root = f32[64] sqrt(x)
-  ROOT r = f32[64] multiply(scale, root)
+  moment = f32[64] parameter(2)
+  gradient = f32[64] parameter(3)
+  kept = f32[64] multiply(epsilons, moment)
+  square = f32[64] multiply(gradient, gradient)
+  updated = f32[64] add(kept, square)
+  corrected = f32[64] divide(updated, epsilons)
+  deviation = f32[64] sqrt(corrected)
+  scaled = f32[64] multiply(scale, root)
+  ROOT r = f32[64] divide(scaled, deviation)
 })");
-  EXPECT_EQ(positive_parameters(module), (std::set<int64_t>{0}));
+  EXPECT_EQ(positive_parameters(module), (std::set<int64_t>{0, 2}));
   const std::vector<Literal> arguments = sampled(module, 0);
   int64_t negative = 0;
   for (int64_t i = 0; i < 64; ++i) {
