@@ -41,11 +41,33 @@ bool has_narrow_floats(const Module& module) {
   });
 }
 
-bool has_float_min_max(const Module& module) {
-  return any_instruction(module, [](const auto&, const hlo::Instruction& instruction) {
-    const bool picks = instruction.opcode == hlo::Opcode::Maximum || instruction.opcode == hlo::Opcode::Minimum ||
-                       instruction.opcode == hlo::Opcode::Clamp;
-    return picks && hlo::is_float(instruction.shape.element_type());
+bool takes_min_or_max(const hlo::Instruction& instruction) {
+  return instruction.opcode == hlo::Opcode::Maximum || instruction.opcode == hlo::Opcode::Minimum ||
+         instruction.opcode == hlo::Opcode::Clamp;
+}
+
+// Of its elements, or by the computation that it applies to them.
+bool takes_min_or_max(const Module& module, const hlo::Instruction& instruction) {
+  switch (instruction.opcode) {
+    case hlo::Opcode::Reduce:
+    case hlo::Opcode::ReduceWindow:
+    case hlo::Opcode::Scan:
+    case hlo::Opcode::Scatter:
+    case hlo::Opcode::Map:
+      return std::ranges::any_of(instruction.called, [&](hlo::ComputationIndex applied) {
+        return std::ranges::any_of(module.computations[applied].instructions,
+                                   [](const hlo::Instruction& inner) { return takes_min_or_max(inner); });
+      });
+    default: return takes_min_or_max(instruction);
+  }
+}
+
+bool holds_nan(const Literal& value) {
+  return std::ranges::any_of(hlo::leaves(value), [](const Literal& leaf) {
+    if (!leaf.shape().is_array() || !hlo::is_float(leaf.shape().element_type())) return false;
+    for (int64_t i = 0; i < leaf.element_count(); ++i)
+      if (std::isnan(leaf.real_at(i))) return true;
+    return false;
   });
 }
 
@@ -141,7 +163,7 @@ OutputReport Judge::judge_leaf(size_t leaf, const Literal& got, const Literal& e
   }
   if (!open_meaning_) open_meaning_ = open_meaning(module_).value_or("");
   std::string doubt = *open_meaning_;
-  if (!derived.decision.empty())
+  if (doubt.empty() && !derived.decision.empty())
     doubt = fmt::format("{} decides between values that differ by rounding errors only", derived.decision);
   if (doubt.empty() && is_ill_conditioned(leaf, got))
     doubt = "the program is ill-conditioned here: inputs moved by one unit in the last place move the result as far";
@@ -162,7 +184,7 @@ std::optional<std::string> Judge::allowing_policy(size_t leaf, const Literal& go
     return "roundings to a narrow float type are left out (excess precision)";
   if (origin == Origin::Device && agrees_contracted(leaf, got))
     return "multiply-adds are contracted: products are not rounded";
-  if (policy_.fast_min_max && difference.lost_nans == difference.mismatches && has_float_min_max(module_))
+  if (policy_.fast_min_max && difference.lost_nans == difference.mismatches && nan_meets_min_max())
     return "minima and maxima drop NaN (xla_cpu_enable_fast_min_max)";
   const int passes = policy_.bfloat16_products ? most_bfloat16_passes(module_) : 0;
   const bool in_bfloat16 = passes > 0;
@@ -198,6 +220,18 @@ const std::vector<std::vector<Literal>>& Judge::perturbed() {
     }
   }
   return *perturbed_;
+}
+
+bool Judge::nan_meets_min_max() {
+  if (!nan_meets_min_max_) {
+    bool met = false;
+    eval::Options options = evaluation_;
+    options.trace = [&](const hlo::Computation&, const hlo::Instruction& instruction, const Literal& value) {
+      met = met || (takes_min_or_max(module_, instruction) && holds_nan(value));
+    };
+    nan_meets_min_max_ = eval::evaluate(module_, arguments_, options).has_value() && met;
+  }
+  return *nan_meets_min_max_;
 }
 
 bool Judge::agrees_with_excess_precision(size_t leaf, const Literal& got) {

@@ -65,6 +65,8 @@ class Judge {
                                              const numerics::Difference& difference, Origin origin);
   const std::vector<hlo::Literal>& with_excess_precision();
   const std::vector<std::vector<hlo::Literal>>& perturbed();
+  // Whether some minimum or maximum of the reference is NaN: else none can have dropped a NaN.
+  bool nan_meets_min_max();
   bool agrees_with_excess_precision(size_t leaf, const hlo::Literal& got);
   bool agrees_within(size_t leaf, const hlo::Literal& got, numerics::Allowance allowance);
   // Whether inputs moved by one unit in the last place move each element as far, or the array as a whole does not
@@ -87,6 +89,7 @@ class Judge {
   std::optional<std::vector<std::vector<hlo::Literal>>> contracted_;
   // Leaves of the reference on inputs moved by one unit in the last place, evaluated when first needed.
   std::optional<std::vector<std::vector<hlo::Literal>>> perturbed_;
+  std::optional<bool> nan_meets_min_max_;  // traced when first needed
   std::optional<std::string> open_meaning_;
 };
 
