@@ -1,13 +1,12 @@
 #include "check/judge.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include <fmt/ranges.h>
 
-#include "check/contract.h"
+#include <algorithm>
+
+#include "bounds/bounded.h"
 #include "check/litmus.h"
 #include "check/tie_order.h"
-#include "inputs/sampler.h"
 
 namespace sapper::check {
 namespace {
@@ -33,64 +32,41 @@ bool any_instruction(const Module& module, Test test) {
   return found;
 }
 
-// Whether some rounding to a float type narrower than f32 could be elided.
-bool has_narrow_floats(const Module& module) {
+bool has_float_min_max(const Module& module) {
   return any_instruction(module, [](const auto&, const hlo::Instruction& instruction) {
-    const ElementType type = instruction.shape.element_type();
-    return hlo::is_float(type) && hlo::bit_width(type) < 32;
+    const bool picks = instruction.opcode == hlo::Opcode::Maximum || instruction.opcode == hlo::Opcode::Minimum ||
+                       instruction.opcode == hlo::Opcode::Clamp;
+    return picks && hlo::is_float(instruction.shape.element_type());
   });
 }
 
-bool takes_min_or_max(const hlo::Instruction& instruction) {
-  return instruction.opcode == hlo::Opcode::Maximum || instruction.opcode == hlo::Opcode::Minimum ||
-         instruction.opcode == hlo::Opcode::Clamp;
-}
+// A way in which policy lets a target differ from the program as written.
+struct Permission {
+  numerics::Contract contract;
+  const char* reason;
+};
 
-// Of its elements, or by the computation that it applies to them.
-bool takes_min_or_max(const Module& module, const hlo::Instruction& instruction) {
-  switch (instruction.opcode) {
-    case hlo::Opcode::Reduce:
-    case hlo::Opcode::ReduceWindow:
-    case hlo::Opcode::Scan:
-    case hlo::Opcode::Scatter:
-    case hlo::Opcode::Map:
-      return std::ranges::any_of(instruction.called, [&](hlo::ComputationIndex applied) {
-        return std::ranges::any_of(module.computations[applied].instructions,
-                                   [](const hlo::Instruction& inner) { return takes_min_or_max(inner); });
-      });
-    default: return takes_min_or_max(instruction);
+// From narrow to wide, so that the first that explains a difference says the least.
+std::vector<Permission> permissions(const Policy& policy, Origin origin) {
+  std::vector<Permission> all = {
+      {{.flush_subnormals = true}, "subnormals are flushed to zero"},
+      {{.excess_precision = true}, "roundings to a narrow float type are left out (excess precision)"},
+  };
+  numerics::Contract widest{.excess_precision = true, .flush_subnormals = true};
+  if (origin == Origin::Device) {
+    all.push_back({{.contraction = true}, "multiply-adds are contracted: products are not rounded"});
+    widest.contraction = true;
+    all.push_back({widest, "multiply-adds are contracted, and roundings to narrow float types left out"});
   }
-}
-
-bool holds_nan(const Literal& value) {
-  return std::ranges::any_of(hlo::leaves(value), [](const Literal& leaf) {
-    if (!leaf.shape().is_array() || !hlo::is_float(leaf.shape().element_type())) return false;
-    for (int64_t i = 0; i < leaf.element_count(); ++i)
-      if (std::isnan(leaf.real_at(i))) return true;
-    return false;
-  });
-}
-
-// The most bf16 products that a dot or convolution of f32 may be computed in; 0: there is none such.
-int most_bfloat16_passes(const Module& module) {
-  int most = 0;
-  for_each_instruction(module, [&](const hlo::Computation& computation, const hlo::Instruction& instruction) {
-    most = std::max(most, numerics::bfloat16_passes(computation, instruction));
-  });
-  return most;
-}
-
-// Root of the sum of squared differences; infinite where one array has a NaN or an infinity that the other has not.
-double distance_between(const Literal& a, const Literal& b) {
-  double sum = 0;
-  for (int64_t i = 0; i < a.element_count(); ++i) {
-    const double x = a.real_at(i);
-    const double y = b.real_at(i);
-    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
-    if (!std::isfinite(x) || !std::isfinite(y)) return std::numeric_limits<double>::infinity();
-    sum += (x - y) * (x - y);
+  if (policy.bfloat16_products) {
+    widest.bfloat16_products = true;
+    all.push_back({widest, "f32 products of default precision run in bf16 passes"});
   }
-  return std::sqrt(sum);
+  if (policy.short_formulas) {
+    widest.short_formulas = true;
+    all.push_back({widest, "functions are computed by the emitters' short formulas"});
+  }
+  return all;
 }
 
 }  // namespace
@@ -101,8 +77,7 @@ Judge::Judge(const Module& module, const std::vector<Literal>& arguments, eval::
       arguments_(arguments),
       evaluation_(std::move(evaluation)),
       tolerance_(tolerance),
-      policy_(policy),
-      tolerances_(numerics::derive_tolerances(module, {})) {}
+      policy_(policy) {}
 
 Status Judge::prepare() {
   SAPPER_TRY(reference_, eval::evaluate(module_, arguments_, evaluation_));
@@ -150,160 +125,89 @@ OutputReport Judge::judge_leaf(size_t leaf, const Literal& got, const Literal& e
         fmt::format("the result is {} where the program says {}", got.shape().to_text(), expected.shape().to_text());
     return report;
   }
-  const numerics::OutputTolerance& derived = tolerances_[leaf];
-  report.difference = numerics::compare(got, expected, tolerance_.value_or(derived.tolerance));
-  if (report.difference.mismatches == 0) return report;
-  report.verdict = Verdict::Mismatch;
-  if (tolerance_) return report;
-
-  if (auto policy = policy_.strict ? std::nullopt : allowing_policy(leaf, got, report.difference, origin)) {
-    report.verdict = Verdict::Policy;
-    report.reason = *std::move(policy);
+  if (tolerance_) {
+    report.difference = numerics::compare(got, expected, *tolerance_);
+    if (report.difference.mismatches > 0) report.verdict = Verdict::Mismatch;
     return report;
   }
+  report.difference = numerics::compare(got, expected, numerics::Tolerance{});
+  if (report.difference.mismatches == 0) return report;  // nothing differs: no bound is needed to say so
+  const Bounds& strict = bounds_under({});
+  if (strict.error) {
+    report.verdict = Verdict::Undetermined;
+    report.reason = fmt::format("results differ, and cannot be bounded: {}", strict.error->describe());
+    return report;
+  }
+  report.difference = within(strict, leaf, got, expected);
+  if (report.difference.mismatches > 0) {
+    report.verdict = Verdict::Mismatch;
+    if (!policy_.strict) judge_by_policy(leaf, got, expected, origin, report);
+  } else if (report.difference.undetermined > 0) {
+    report.verdict = Verdict::Undetermined;
+    report.reason = doubt_about(strict, report.difference);
+  }
+  if (report.verdict != Verdict::Mismatch) return report;
   if (!open_meaning_) open_meaning_ = open_meaning(module_).value_or("");
-  std::string doubt = *open_meaning_;
-  if (doubt.empty() && !derived.decision.empty())
-    doubt = fmt::format("{} decides between values that differ by rounding errors only", derived.decision);
-  if (doubt.empty() && is_ill_conditioned(leaf, got))
-    doubt = "the program is ill-conditioned here: inputs moved by one unit in the last place move the result as far";
-  if (doubt.empty() && is_within_legal_spread(leaf, got))
-    doubt =
-        "the program is ill-conditioned: executions that round elsewhere, or whose inputs are moved by one unit in the "
-        "last place, are as far from each other";
-  if (doubt.empty()) return report;
+  if (open_meaning_->empty()) return report;
   report.verdict = Verdict::Undetermined;
-  report.reason = doubt;
+  report.reason = *open_meaning_;
   return report;
 }
 
-std::optional<std::string> Judge::allowing_policy(size_t leaf, const Literal& got,
-                                                  const numerics::Difference& difference, Origin origin) {
-  if (difference.flushed == difference.mismatches) return "subnormal results are flushed to zero";
-  if (agrees_with_excess_precision(leaf, got))
-    return "roundings to a narrow float type are left out (excess precision)";
-  if (origin == Origin::Device && agrees_contracted(leaf, got))
-    return "multiply-adds are contracted: products are not rounded";
-  if (policy_.fast_min_max && difference.lost_nans == difference.mismatches && nan_meets_min_max())
-    return "minima and maxima drop NaN (xla_cpu_enable_fast_min_max)";
-  const int passes = policy_.bfloat16_products ? most_bfloat16_passes(module_) : 0;
-  const bool in_bfloat16 = passes > 0;
-  if (in_bfloat16 && agrees_within(leaf, got, {.excess_precision = true, .bfloat16_products = true}))
-    return passes == 1 ? "f32 products of default precision run in one bf16 pass"
-                       : "f32 products of high precision run in three bf16 passes";
-  if (policy_.short_formulas &&
-      agrees_within(leaf, got, {.excess_precision = true, .bfloat16_products = in_bfloat16, .short_formulas = true}))
-    return "functions are computed by the emitters' short formulas";
-  return std::nullopt;
-}
-
-const std::vector<Literal>& Judge::with_excess_precision() {
-  if (!excess_) {
-    excess_.emplace();
-    if (has_narrow_floats(module_)) {
-      eval::Options options = evaluation_;
-      options.excess_precision = true;
-      if (const auto value = eval::evaluate(module_, arguments_, options)) excess_ = hlo::leaves(*value);
-      excess_tolerances_ = numerics::derive_tolerances(module_, {.excess_precision = true});
+// The first permission that explains all that differs decides. Where none does, what the widest leaves over is the
+// mismatch.
+void Judge::judge_by_policy(size_t leaf, const Literal& got, const Literal& expected, Origin origin,
+                            OutputReport& report) {
+  if (policy_.fast_min_max && report.difference.lost_nans == report.difference.mismatches &&
+      has_float_min_max(module_)) {
+    report.verdict = Verdict::Policy;
+    report.reason = "minima and maxima drop NaN (xla_cpu_enable_fast_min_max)";
+    return;
+  }
+  for (const Permission& permission : permissions(policy_, origin)) {
+    const Bounds& bounds = bounds_under(permission.contract);
+    if (bounds.error) continue;
+    numerics::Difference difference = within(bounds, leaf, got, expected);
+    if (difference.mismatches == 0) {
+      report.verdict = difference.undetermined == 0 ? Verdict::Policy : Verdict::Undetermined;
+      report.reason = difference.undetermined == 0 ? permission.reason : doubt_about(bounds, difference);
+      return;
     }
+    difference.undetermined = std::max(difference.undetermined, report.difference.undetermined);
+    report.difference = std::move(difference);
   }
-  return *excess_;
 }
 
-const std::vector<std::vector<Literal>>& Judge::perturbed() {
-  if (!perturbed_) {
-    perturbed_.emplace();
-    for (uint64_t round = 0; round < 2; ++round) {
-      std::vector<Literal> moved;
-      for (const Literal& argument : arguments_) moved.push_back(inputs::perturbed(argument, round));
-      if (const auto value = eval::evaluate(module_, moved, evaluation_)) perturbed_->push_back(hlo::leaves(*value));
-    }
-  }
-  return *perturbed_;
-}
-
-bool Judge::nan_meets_min_max() {
-  if (!nan_meets_min_max_) {
-    bool met = false;
-    eval::Options options = evaluation_;
-    options.trace = [&](const hlo::Computation&, const hlo::Instruction& instruction, const Literal& value) {
-      met = met || (takes_min_or_max(module_, instruction) && holds_nan(value));
-    };
-    nan_meets_min_max_ = eval::evaluate(module_, arguments_, options).has_value() && met;
-  }
-  return *nan_meets_min_max_;
-}
-
-bool Judge::agrees_with_excess_precision(size_t leaf, const Literal& got) {
-  const std::vector<Literal>& excess = with_excess_precision();
-  return leaf < excess.size() &&
-         numerics::compare(got, excess[leaf], excess_tolerances_[leaf].tolerance).mismatches == 0;
-}
-
-bool Judge::agrees_within(size_t leaf, const Literal& got, numerics::Allowance allowance) {
-  const auto tolerances = numerics::derive_tolerances(module_, allowance);
-  const std::vector<Literal> expected = hlo::leaves(reference_);
-  return numerics::compare(got, expected[leaf], tolerances[leaf].tolerance).mismatches == 0;
-}
-
-bool Judge::is_ill_conditioned(size_t leaf, const Literal& got) {
-  const std::vector<Literal> expected = hlo::leaves(reference_);
-  if (!hlo::is_float(got.shape().element_type())) return false;
-  // How much more than one unit in the last place of the inputs a legal implementation's own roundings amount to.
-  constexpr double roundings = 64;
-  // Below this many units in the last place of the result, the input's movement is not amplified.
-  constexpr double amplification = 16;
-  const ElementType type = got.shape().element_type();
-  Literal explained = got;
-  for (int64_t i = 0; i < got.element_count(); ++i) {
-    const double reference = expected[leaf].real_at(i);
-    double moves = 0;
-    for (const std::vector<Literal>& variant : perturbed())
-      moves = std::max(moves, std::fabs(variant[leaf].real_at(i) - reference));
-    const bool amplified = numerics::ulp_distance(type, reference, reference + moves) > amplification;
-    if (amplified && std::fabs(got.real_at(i) - reference) <= roundings * moves) explained.set_real(i, reference);
-  }
-  return numerics::compare(explained, expected[leaf], tolerances_[leaf].tolerance).mismatches == 0;
-}
-
-bool Judge::is_within_legal_spread(size_t leaf, const Literal& got) {
-  if (!tolerances_[leaf].saturated || !hlo::is_float(got.shape().element_type())) return false;
-  const Literal expected = hlo::leaves(reference_)[leaf];
-  double spread = 0;
-  const auto widen_spread = [&](const std::vector<Literal>& execution) {
-    if (leaf >= execution.size()) return;
-    if (numerics::compare(execution[leaf], expected, tolerances_[leaf].tolerance).mismatches == 0) return;
-    const double distance = distance_between(execution[leaf], expected);
-    if (std::isfinite(distance)) spread = std::max(spread, distance);
+const Judge::Bounds& Judge::bounds_under(const numerics::Contract& contract) {
+  for (const Bounds& bounds : bounds_)
+    if (bounds.contract == contract) return bounds;
+  Bounds made{contract, {}, {}, {}};
+  const auto fill = [&]() -> Status {
+    SAPPER_TRY(const bounds::BoundedModule bounded, bounds::with_bounds(module_, contract));
+    SAPPER_TRY(bounds::Bounded value, bounds::evaluate(bounded, arguments_, evaluation_));
+    made.deviations = std::move(value.deviations);
+    made.unbounded = std::move(value.unbounded);
+    return {};
   };
-  widen_spread(with_excess_precision());
-  for (const std::vector<Literal>& execution : perturbed()) widen_spread(execution);
-  // Each execution is one sample of how far a legal one may be.
-  constexpr double samples_fall_short = 2;
-  return spread > 0 && distance_between(got, expected) <= samples_fall_short * spread;
+  if (const Status filled = fill(); !filled) made.error = filled.error();
+  return bounds_.emplace_back(std::move(made));
 }
 
-bool Judge::agrees_contracted(size_t leaf, const Literal& got) {
-  if (got.shape().element_type() != ElementType::F32) return false;
-  if (!contracted_) {
-    contracted_.emplace();
-    for (const Contract which : {Contract::Left, Contract::Right}) {
-      const Module contracted = contract_products(module_, which);
-      if (const auto value = eval::evaluate(contracted, arguments_, evaluation_))
-        contracted_->push_back(hlo::leaves(*value));
-    }
-  }
-  // A compiler may contract here and not there: an element is fine when one of the programs explains it.
-  const std::vector<Literal> expected = hlo::leaves(reference_);
-  Literal explained = got;
-  for (const std::vector<Literal>& variant : *contracted_) {
-    for (int64_t i = 0; i < got.element_count(); ++i) {
-      const double value = variant[leaf].real_at(i);
-      if (numerics::ulp_distance(ElementType::F32, got.real_at(i), value) <= 1)
-        explained.set_real(i, expected[leaf].real_at(i));
-    }
-  }
-  return numerics::compare(explained, expected[leaf], tolerances_[leaf].tolerance).mismatches == 0;
+numerics::Difference Judge::within(const Bounds& bounds, size_t leaf, const Literal& got,
+                                   const Literal& expected) const {
+  const Literal& deviation = bounds.deviations[leaf];
+  if (!deviation.shape().is_array()) return numerics::compare(got, expected, numerics::Tolerance{});
+  return numerics::compare(got, expected, deviation);
+}
+
+std::string Judge::doubt_about(const Bounds& bounds, const numerics::Difference& difference) const {
+  std::string text = fmt::format(
+      "{} of {} elements differ where rounding errors decide: a legal implementation may give anything there",
+      difference.undetermined, difference.elements);
+  if (!bounds.unbounded.empty())
+    text = fmt::format("{} of {} elements differ that depend on what has no bound: {}", difference.undetermined,
+                       difference.elements, fmt::join(bounds.unbounded, ", "));
+  return text;
 }
 
 }  // namespace sapper::check

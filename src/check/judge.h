@@ -10,7 +10,7 @@
 #include "eval/evaluator.h"
 #include "hlo/module.h"
 #include "numerics/compare.h"
-#include "numerics/tolerance.h"
+#include "numerics/contract.h"
 
 namespace sapper::check {
 
@@ -28,7 +28,7 @@ struct Judgement {
   std::vector<OutputReport> outputs;
 };
 
-// What a target documents that it may do to values (docs/comparison.md).
+// What a target documents that it may do to values (docs/verdicts.md).
 struct Policy {
   bool strict = false;             // nothing: every operation as written
   bool bfloat16_products = false;  // f32 dots and convolutions of default precision run in one bf16 pass (XLA:TPU)
@@ -60,20 +60,21 @@ class Judge {
   [[nodiscard]] const std::vector<hlo::Literal>& arguments() const { return arguments_; }
 
  private:
+  // The reference's bounds under a contract; none: they cannot be had.
+  struct Bounds {
+    numerics::Contract contract;
+    std::vector<hlo::Literal> deviations;  // of the leaves; of an invalid shape where there is nothing to deviate
+    std::vector<std::string> unbounded;
+    std::optional<Error> error;
+  };
+
   OutputReport judge_leaf(size_t leaf, const hlo::Literal& got, const hlo::Literal& expected, Origin origin);
-  std::optional<std::string> allowing_policy(size_t leaf, const hlo::Literal& got,
-                                             const numerics::Difference& difference, Origin origin);
-  const std::vector<hlo::Literal>& with_excess_precision();
-  const std::vector<std::vector<hlo::Literal>>& perturbed();
-  // Whether some minimum or maximum of the reference is NaN: else none can have dropped a NaN.
-  bool nan_meets_min_max();
-  bool agrees_with_excess_precision(size_t leaf, const hlo::Literal& got);
-  bool agrees_within(size_t leaf, const hlo::Literal& got, numerics::Allowance allowance);
-  // Whether inputs moved by one unit in the last place move each element as far, or the array as a whole does not
-  // differ from the reference by more than legal executions do.
-  bool is_ill_conditioned(size_t leaf, const hlo::Literal& got);
-  bool is_within_legal_spread(size_t leaf, const hlo::Literal& got);
-  bool agrees_contracted(size_t leaf, const hlo::Literal& got);
+  void judge_by_policy(size_t leaf, const hlo::Literal& got, const hlo::Literal& expected, Origin origin,
+                       OutputReport& report);
+  const Bounds& bounds_under(const numerics::Contract& contract);
+  numerics::Difference within(const Bounds& bounds, size_t leaf, const hlo::Literal& got,
+                              const hlo::Literal& expected) const;
+  [[nodiscard]] std::string doubt_about(const Bounds& bounds, const numerics::Difference& difference) const;
 
   const hlo::Module& module_;
   const std::vector<hlo::Literal>& arguments_;
@@ -81,15 +82,7 @@ class Judge {
   std::optional<numerics::Tolerance> tolerance_;
   Policy policy_;
   hlo::Literal reference_;
-  std::vector<numerics::OutputTolerance> tolerances_;
-  std::vector<numerics::OutputTolerance> excess_tolerances_;
-  // Leaves of the reference under excess precision, and with products contracted left and right; evaluated when first
-  // needed, empty when there is nothing to evaluate or that failed.
-  std::optional<std::vector<hlo::Literal>> excess_;
-  std::optional<std::vector<std::vector<hlo::Literal>>> contracted_;
-  // Leaves of the reference on inputs moved by one unit in the last place, evaluated when first needed.
-  std::optional<std::vector<std::vector<hlo::Literal>>> perturbed_;
-  std::optional<bool> nan_meets_min_max_;  // traced when first needed
+  std::vector<Bounds> bounds_;  // under the contracts that were needed so far
   std::optional<std::string> open_meaning_;
 };
 

@@ -34,12 +34,21 @@ struct Difference {
   std::string got, expected;                                      // the worst element's two values as HLO text
   double worst_absolute = 0, worst_relative = 0, worst_ulps = 0;  // infinite where a non-finite value is on one side
   double max_absolute = 0, max_relative = 0;                      // over all pairs of finite values, mismatching or not
-  std::vector<int64_t> box_low, box_high;                         // bounding box of the mismatches, inclusive
+  // With bounds: elements that differ where the bound is infinite, neither agreeing nor mismatching; and the largest
+  // |got - expected| / bound of the others that differ (infinite where a bound is 0; above 1: a mismatch).
+  int64_t undetermined = 0;
+  double max_excess = 0;
+  std::vector<int64_t> box_low, box_high;  // bounding box of the mismatches, inclusive
 };
 
 // Arrays of the same dimensions and element type (asserted). Linear, in parallel for large arrays; the result does not
 // depend on the number of threads.
 [[nodiscard]] Difference compare(const hlo::Literal& got, const hlo::Literal& expected, const Tolerance& tolerance);
+
+// The same with a bound for each element on how far it may be from its expected value, of the dimensions of both:
+// `deviation` as bounds/bounded.h gives it. An infinite value is as far from a finite one as the largest finite number
+// is, once the bound is not 0.
+[[nodiscard]] Difference compare(const hlo::Literal& got, const hlo::Literal& expected, const hlo::Literal& deviation);
 
 // An element of a leaf of a value.
 struct Element {

@@ -1,0 +1,60 @@
+#include "bounds/bounded.h"
+
+#include "bounds/transformer.h"
+#include "eval/inline_calls.h"
+
+namespace sapper::bounds {
+
+using hlo::Computation;
+using hlo::Instruction;
+using hlo::Literal;
+using hlo::Module;
+
+namespace {
+
+// Dynamic dimensions and bounds of them: no rule knows both.
+Status refuse_dynamic_shapes(const Module& module) {
+  for (const Computation& computation : module.computations)
+    for (const Instruction& instruction : computation.instructions)
+      if (instruction.shape.is_dynamic())
+        return tl::unexpected<Error>(hlo::error_at(ErrorKind::Unsupported, instruction,
+                                                   fmt::format("no bounds for {}: its shape {} is dynamic",
+                                                               instruction.name, instruction.shape.to_text(false))));
+  return {};
+}
+
+}  // namespace
+
+Result<BoundedModule> with_bounds(const Module& module, const numerics::Contract& contract) {
+  SAPPER_CHECKED(refuse_dynamic_shapes(module));
+  Transformer transformer(module, contract);
+  size_t leaves = 0;
+  for (const hlo::InstructionIndex parameter : module.entry_computation().parameters())
+    leaves += leaf_shapes(module.entry_computation().instructions[parameter].shape).size();
+  const BoundedComputation entry = transformer.bounded(module.entry, std::vector<bool>(leaves, false));
+  BoundedModule bounded{std::move(transformer.to()), entry.deviates, std::move(transformer).unbounded()};
+  bounded.module.entry = entry.index;
+  bounded.module.config = module.config;
+  return bounded;
+}
+
+Result<Bounded> evaluate(const BoundedModule& bounded, std::span<const Literal> arguments,
+                         const eval::Options& options) {
+  SAPPER_TRY(Literal root, eval::evaluate(bounded.module, arguments, options));
+  Bounded result;
+  result.unbounded = bounded.unbounded;
+  size_t deviating = 0;
+  for (const bool deviates : bounded.deviates) deviating += deviates ? 1 : 0;
+  if (deviating == 0) {
+    result.value = std::move(root);
+    result.deviations.resize(bounded.deviates.size());
+    return result;
+  }
+  result.value = std::move(root.mutable_elements()[0]);
+  size_t next = 1;
+  for (const bool deviates : bounded.deviates)
+    result.deviations.push_back(deviates ? std::move(root.mutable_elements()[next++]) : Literal());
+  return result;
+}
+
+}  // namespace sapper::bounds

@@ -1,0 +1,383 @@
+// Elementwise operations. Each rule is the largest |f(a') - f(a)| over a' within `e` of a, from above: by f's slope
+// where it has one that is bounded on the interval, by the values at the interval's ends where f is monotone.
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "bounds/rules.h"
+
+namespace sapper::bounds {
+
+using hlo::ElementType;
+using hlo::Opcode;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double two_pi = 6.2831853071795865;
+
+// `bound` where the operand deviates at all. Rules need it whose formula is not 0 for a deviation of 0.
+Expression where_positive(Expression deviation, Expression bound) { return where(deviation <= 0.0, deviation, bound); }
+
+Expression or_infinite(Expression condition, Expression bound) {
+  return where(condition, bound, bound.constant(infinity));
+}
+
+// The interval's ends under a function that does not fall.
+template <class Function>
+Expression hull(Expression value, Expression operand, Expression deviation, Function&& function) {
+  return max(function(operand + deviation) - value, value - function(operand - deviation));
+}
+
+// |e^(a+d) - e^a| for |d| <= e, given e^a: below e^a (e + e^2) where e <= 1, below e^(a+e) elsewhere.
+Expression exponential_slope(Expression exponential, Expression argument, Expression e) {
+  return where(e <= 1.0, exponential * e * (e + 1), exp(argument + e));
+}
+
+Expression integer_part(Expression a) { return where(a < 0.0, ceil(a), floor(a)); }
+
+// One unit of roundoff more of the result's magnitude, which itself is rounded.
+Expression unrounded_magnitude(const Site& site) {
+  return site.result_magnitude() * (1 + 4 * numerics::unit_roundoff(site.type()));
+}
+
+// Functions of one real variable; `e` is the argument's deviation.
+Expression real_function(const Site& site, Expression e) {
+  const double u = 4 * numerics::unit_roundoff(site.type());
+  const Expression size = unrounded_magnitude(site);
+  const auto a = [&] { return site.real(0); };
+  switch (site.instruction.opcode) {
+    case Opcode::Exponential: return exponential_slope(size, a(), e);
+    case Opcode::ExponentialMinusOne: return exponential_slope(site.result_real() + (1 + u), a(), e);
+    case Opcode::Sinh:
+    case Opcode::Cosh: return or_infinite(e <= 1.0, (size + 1) * e * (e + 1));
+    case Opcode::Log: return where_positive(e, or_infinite(a() > e, e / (a() - e)));
+    case Opcode::LogPlusOne: return where_positive(e, or_infinite(a() + 1 > e, e / ((a() + 1) - e)));
+    case Opcode::Sqrt: return where_positive(e, or_infinite(a() >= e, min(e / site.result_magnitude(), sqrt(e))));
+    case Opcode::Rsqrt: return where_positive(e, or_infinite(a() > e, size * e / (a() - e)));
+    case Opcode::Cbrt: {
+      const Expression from = site.magnitude(0);
+      return where_positive(e, or_infinite(from > e, size * e / (from - e)));
+    }
+    case Opcode::Tanh: return e * min((1 - site.result_magnitude() * site.result_magnitude()) + u + e * 2, 1);
+    case Opcode::Logistic: return e * min(site.result_magnitude() * (1 - site.result_magnitude()) + u + e * 0.2, 0.25);
+    case Opcode::Sine:
+    case Opcode::Cosine: {
+      const Expression other_squared = max(1 - site.result_magnitude() * site.result_magnitude(), 0) + u;
+      return e * min(sqrt(other_squared) + e, 1);
+    }
+    case Opcode::Tan: return or_infinite((e < 0.5) & (size * e < 0.25), e * (size * size + 1) * 1.6);
+    case Opcode::Erf: return e * min((1 - site.result_magnitude() + u) * 12 + e, 1) * 1.13;
+    case Opcode::Asinh: return e;
+    case Opcode::Asin:
+    case Opcode::Acos: {
+      const Expression end = site.magnitude(0) + e;
+      return where_positive(e, or_infinite(end < 1.0, e / sqrt(1 - end * end)));
+    }
+    case Opcode::Acosh: {
+      const Expression end = a() - e;
+      return where_positive(e, or_infinite(end > 1.0, e / sqrt(end * end - 1)));
+    }
+    case Opcode::Atanh: {
+      const Expression end = site.magnitude(0) + e;
+      return where_positive(e, or_infinite(end < 1.0, e / (1 - end * end)));
+    }
+    default: return hull(site.result_real(), a(), e, [&](Expression x) { return unary(site.instruction.opcode, x); });
+  }
+}
+
+// Functions of one complex variable.
+Deviation complex_function(const Site& site, Expression e) {
+  const Expression size = unrounded_magnitude(site);
+  switch (site.instruction.opcode) {
+    case Opcode::Exponential: return or_infinite(e <= 1.0, size * e * (e + 1));
+    case Opcode::Sqrt: return where_positive(e, or_infinite(site.magnitude(0) > e, e / size));
+    default: return undetermined_where(e);
+  }
+}
+
+Deviation divide(const Site& site) {
+  const Deviation a = site.deviation(0), b = site.deviation(1);
+  if (!b) return a ? Deviation(where_positive(*a, *a / site.magnitude(1))) : a;
+  const Expression divisor = site.magnitude(1);
+  const Expression from_divisor = unrounded_magnitude(site) * *b;
+  const Expression above = a ? *a + from_divisor : from_divisor;
+  return where_positive(a ? max(*a, *b) : *b, or_infinite(divisor > *b, above / (divisor - *b)));
+}
+
+Deviation multiply(const Site& site) {
+  const Deviation a = site.deviation(0), b = site.deviation(1);
+  if (!a && !b) return std::nullopt;
+  if (!b) return *a * site.magnitude(1);
+  if (!a) return site.magnitude(0) * *b;
+  return *a * (site.magnitude(1) + *b) + site.magnitude(0) * *b;
+}
+
+Deviation power(const Site& site) {
+  const Deviation a = site.deviation(0), b = site.deviation(1);
+  if (!a && !b) return std::nullopt;
+  const Expression base = site.magnitude(0);
+  Deviation exponent;  // how far b log a may deviate
+  if (a) {
+    const Expression most = b ? site.magnitude(1) + *b : site.magnitude(1);
+    exponent = where_positive(*a, or_infinite(base > *a, most * *a / (base - *a)));
+  }
+  if (b) exponent = sum(exponent, where_positive(*b, abs(log(base)) * *b));
+  return or_infinite(*exponent <= 1.0, unrounded_magnitude(site) * *exponent * (*exponent + 1));
+}
+
+// x - y trunc(x / y): while the quotient stays between two integers it deviates as x and trunc(x / y) y do; where it
+// need not, by up to y more.
+Deviation remainder(const Site& site) {
+  const Deviation a = site.deviation(0), b = site.deviation(1);
+  const bool approximate = site.contract().short_formulas;
+  if (!a && !b && !approximate) return std::nullopt;
+  const Expression divisor = site.magnitude(1), rest = site.result_magnitude();
+  const Expression quotient = site.magnitude(0) / divisor + 1;
+  Deviation shift = a;
+  if (b) shift = sum(shift, quotient * *b);
+  // The emitters' quotient and its product with y are rounded.
+  if (approximate) shift = sum(shift, site.magnitude(0) * (16 * numerics::unit_roundoff(ElementType::F32)));
+  const auto decided = (rest > *shift) & (divisor - rest > *shift);
+  return where_positive(*shift, where(decided, *shift, *shift + divisor));
+}
+
+Deviation atan2(const Site& site) {
+  const Deviation y = site.deviation(0), x = site.deviation(1);
+  if (!y && !x) return std::nullopt;
+  const Expression shift = *sum(y, x);
+  const Expression radius = max(site.magnitude(0), site.magnitude(1));
+  Expression bound = where(radius > shift * 2, shift * 1.05 / radius, shift.constant(two_pi));
+  if (y) {  // the cut along the negative x axis
+    const Expression crosses = (site.magnitude(0) <= *y) & (site.real(1) <= (x ? *x : y->constant(0)));
+    bound = where(crosses, bound.constant(two_pi), bound);
+  }
+  return where_positive(shift, bound);
+}
+
+Deviation extremum(const Site& site) {
+  const Deviation a = site.deviation(0), b = site.deviation(1);
+  if (!a && !b) return std::nullopt;
+  const Expression value = site.result_real();
+  const auto end = [&](double sign) {
+    const Expression low = a ? site.real(0) + *a * sign : site.real(0);
+    const Expression high = b ? site.real(1) + *b * sign : site.real(1);
+    return binary(site.instruction.opcode, low, high);
+  };
+  return max(end(1) - value, value - end(-1));
+}
+
+Deviation clamp(const Site& site) {
+  const Deviation deviations[] = {site.deviation(0), site.deviation(1), site.deviation(2)};
+  if (!deviations[0] && !deviations[1] && !deviations[2]) return std::nullopt;
+  const auto everywhere = [&](Expression a) {  // limits may be scalars
+    return Expression{a.builder, a.shape().rank() == 0 && site.instruction.shape.rank() > 0
+                                     ? a.builder->broadcast(a.index, site.instruction.shape)
+                                     : a.index};
+  };
+  const Expression value = site.result_real();
+  const auto end = [&](double sign) {
+    Expression ends[3];
+    for (size_t i = 0; i < 3; ++i)
+      ends[i] = everywhere(deviations[i] ? site.real(i) + *deviations[i] * sign : site.real(i));
+    return min(max(ends[1], ends[0]), ends[2]);
+  };
+  return max(end(1) - value, value - end(-1));
+}
+
+Deviation compare_values(const Site& site) {
+  const Deviation a = site.deviation(0), b = site.deviation(1);
+  if (!a && !b) return std::nullopt;
+  const Expression shift = *sum(a, b);
+  Expression distance = shift;
+  if (hlo::is_complex(site.operand_type(0))) {
+    distance = real_of(binary(Opcode::Subtract, site.operand(0), site.operand(1)));
+  } else {
+    distance = abs(site.real(0) - site.real(1));
+  }
+  const Expression decided = (shift <= 0.0) | (distance > shift);
+  return where(decided, shift.constant(0), shift.constant(1));
+}
+
+Deviation select(const Site& site) {
+  const Deviation &p = site.moved_deviation(0), &t = site.moved_deviation(1), &f = site.moved_deviation(2);
+  if (!p && !t && !f) return std::nullopt;
+  const auto everywhere = [&](Expression a) {
+    return Expression{a.builder, a.shape().rank() == 0 && site.instruction.shape.rank() > 0
+                                     ? a.builder->broadcast(a.index, site.instruction.shape)
+                                     : a.index};
+  };
+  Deviation chosen;
+  if (t || f) chosen = where(everywhere(site.operand(0)), site.deviation_or_zero(1), site.deviation_or_zero(2));
+  if (!p) return chosen;
+  Expression distance = hlo::is_complex(site.type())
+                            ? real_of(binary(Opcode::Subtract, site.operand(1), site.operand(2)))
+                            : abs(site.real(1) - site.real(2));
+  if (const Deviation more = largest(t, f)) distance = distance + *more;
+  const Expression otherwise = chosen ? max(*chosen, distance) : distance;
+  return where(everywhere(*p) <= 0.0, chosen ? *chosen : distance.constant(0), otherwise);
+}
+
+Deviation convert(const Site& site) {
+  const Deviation a = site.deviation(0);
+  const ElementType from = site.operand_type(0), to = site.type();
+  const bool to_float = hlo::is_float(to) || hlo::is_complex(to);
+  const bool narrows = numerics::unit_roundoff(to) > numerics::unit_roundoff(from);
+  if (to_float) {
+    if (!a && !narrows) return std::nullopt;
+    // A widening convert rounds nothing: nothing to leave out, nothing to round otherwise.
+    if (!narrows && numerics::unit_roundoff(from) > 0) return converted(*a, deviation_type(to));
+    return site.rounded(a ? Deviation(converted(*a, deviation_type(to))) : a);
+  }
+  if (!a) return std::nullopt;
+  const Expression e = *a;
+  if (to == ElementType::Pred) {
+    if (from == ElementType::Pred) return e;
+    return where((e <= 0.0) | (site.magnitude(0) > e), e.constant(0), e.constant(1));
+  }
+  // The other end must still be within the type.
+  const int bits = hlo::bit_width(to) - (hlo::element_class(to) == hlo::ElementClass::Signed ? 1 : 0);
+  const Expression fits = site.magnitude(0) + e < std::ldexp(1.0, bits);
+  const Expression moved = hlo::is_float(from) ? hull(integer_part(site.real(0)), site.real(0), e, &integer_part) : e;
+  return converted(where_positive(e, or_infinite(fits, moved)), deviation_type(to));
+}
+
+Deviation logic_of_preds(const Site& site) {
+  const Deviation &a = site.moved_deviation(0), &b = site.moved_deviation(1);
+  if (!a && !b) return std::nullopt;
+  if (site.instruction.opcode == Opcode::Xor) return largest(a, b);
+  const bool is_and = site.instruction.opcode == Opcode::And;
+  // The other operand lets an undecided one through when it is, or may be, true (for `or`: false).
+  const auto through = [&](size_t other, const Deviation& e) {
+    const Expression open = is_and ? site.operand(other) : !site.operand(other);
+    return e ? open | !(*e <= 0.0) : open;
+  };
+  const auto undecided = [&](const Deviation& e, Expression lets_through) {
+    return where(lets_through, *e, e->constant(0));
+  };
+  Deviation result;
+  if (a) result = undecided(a, through(1, b));
+  if (b) result = largest(result, undecided(b, through(0, a)));
+  return result;
+}
+
+// Integer results that have left exact arithmetic: the distance must not wrap.
+Deviation integer(const Site& site, Deviation propagated) {
+  if (!propagated) return propagated;
+  const bool is_signed = hlo::element_class(site.type()) == hlo::ElementClass::Signed;
+  const double limit = std::ldexp(1.0, hlo::bit_width(site.type()) - (is_signed ? 1 : 0));
+  return where_positive(*propagated, or_infinite(site.result_magnitude() + *propagated < limit, *propagated));
+}
+
+// Whatever deviates is undetermined.
+Deviation all_or_nothing(const Site& site) {
+  Deviation doubt;
+  for (size_t i = 0; i < site.operands.size(); ++i)
+    if (const Deviation deviation = site.deviation(i)) doubt = largest(doubt, undetermined_where(*deviation));
+  if (!doubt) return doubt;
+  return converted(*doubt, deviation_type(site.type()));
+}
+
+Deviation sign(const Site& site, Expression e) {
+  const Expression same = (e <= 0.0) | (site.magnitude(0) > e);
+  return where(same, e.constant(0), e.constant(2));
+}
+
+Deviation is_finite(const Site& site, Expression e) {
+  const double limit =
+      site.operand_type(0) == ElementType::F64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  const Expression decided = (e <= 0.0) | (site.magnitude(0) + e < limit);
+  return where(decided, e.constant(0), e.constant(1));
+}
+
+Deviation integer_rule(const Site& site) {
+  const Deviation a = site.operands.empty() ? std::nullopt : site.deviation(0);
+  switch (site.instruction.opcode) {
+    case Opcode::Add:
+    case Opcode::Subtract: return integer(site, sum(a, site.deviation(1)));
+    case Opcode::Multiply: return integer(site, multiply(site));
+    case Opcode::Maximum:
+    case Opcode::Minimum: return extremum(site);
+    case Opcode::Clamp: return clamp(site);
+    case Opcode::Abs:
+    case Opcode::Negate: return integer(site, a);
+    case Opcode::Not:
+    case Opcode::Copy: return a;
+    case Opcode::Sign: return a ? sign(site, *a) : a;
+    default: return all_or_nothing(site);
+  }
+}
+
+Deviation pred_rule(const Site& site) {
+  switch (site.instruction.opcode) {
+    case Opcode::Compare: return compare_values(site);
+    case Opcode::And:
+    case Opcode::Or:
+    case Opcode::Xor: return logic_of_preds(site);
+    case Opcode::Not: return site.moved_deviation(0);
+    case Opcode::IsFinite: {
+      const Deviation a = site.deviation(0);
+      return a ? is_finite(site, *a) : a;
+    }
+    default: return all_or_nothing(site);
+  }
+}
+
+Deviation float_rule(const Site& site) {
+  const Deviation a = site.deviation(0);
+  switch (site.instruction.opcode) {
+    case Opcode::Add:
+    case Opcode::Subtract: return site.rounded(sum(a, site.deviation(1)));
+    case Opcode::Complex: return sum(a, site.deviation(1));
+    case Opcode::Multiply: {
+      numerics::FunctionError own = numerics::function_error(site.contract(), Opcode::Multiply, site.type());
+      if (site.contract().contraction) own.relative += numerics::unit_roundoff(site.type());
+      return site.rounded(multiply(site), own);
+    }
+    case Opcode::Divide: return site.rounded(divide(site));
+    case Opcode::Power: return site.rounded(power(site));
+    case Opcode::Remainder: return site.rounded(remainder(site));
+    case Opcode::Atan2: return site.rounded(atan2(site));
+    case Opcode::Maximum:
+    case Opcode::Minimum: return extremum(site);
+    case Opcode::Clamp: return clamp(site);
+    case Opcode::Negate:
+    case Opcode::Real:
+    case Opcode::Imag: return a;
+    case Opcode::Abs:
+      return hlo::is_complex(site.operand_type(0)) ? site.rounded(a, {4 * numerics::unit_roundoff(site.type()), 0, 0})
+                                                   : a;
+    case Opcode::Sign:
+      return a ? (hlo::is_complex(site.type()) ? Deviation(undetermined_where(*a)) : sign(site, *a)) : a;
+    case Opcode::Floor:
+    case Opcode::Ceil:
+    case Opcode::RoundNearestAfz:
+    case Opcode::RoundNearestEven: return a ? Deviation(real_function(site, *a)) : a;
+    case Opcode::ReducePrecision:
+      return site.rounded(a, {.relative = a ? std::ldexp(1.0, -site.instruction.attributes().mantissa_bits()) : 0});
+    case Opcode::StochasticConvert: return site.unbounded()[0];
+    default: break;
+  }
+  if (!a) return site.rounded(a);
+  if (hlo::is_complex(site.type())) return site.rounded(complex_function(site, *a));
+  return site.rounded(real_function(site, *a));
+}
+
+}  // namespace
+
+Deviations bound_elementwise(const Site& site) {
+  switch (site.instruction.opcode) {
+    case Opcode::Select: return {select(site)};
+    case Opcode::Convert: return {convert(site)};
+    case Opcode::BitcastConvert:
+      if (!site.any_deviates()) return {std::nullopt};
+      if (!site.operand_shape(0).same_dimensions(site.instruction.shape)) return site.unbounded();
+      return {all_or_nothing(site)};
+    default: break;
+  }
+  if (site.type() == ElementType::Pred) return {pred_rule(site)};
+  if (hlo::is_integer(site.type())) return {integer_rule(site)};
+  return {float_rule(site)};
+}
+
+}  // namespace sapper::bounds

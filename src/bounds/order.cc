@@ -1,0 +1,154 @@
+// sort and topk. Sorting is 1-Lipschitz: when no key moves by more than e, the k-th smallest does not either. What
+// comes along with a key is certain only where its key is more than 2 e away from its neighbours.
+#include <limits>
+#include <vector>
+
+#include "bounds/rules.h"
+#include "bounds/transformer.h"
+
+namespace sapper::bounds {
+
+using hlo::Computation;
+using hlo::ElementType;
+using hlo::Instruction;
+using hlo::InstructionIndex;
+using hlo::Opcode;
+using hlo::Shape;
+
+namespace {
+
+// Which parameters the root of a computation depends on, by number.
+std::vector<bool> used_parameters(const Computation& computation, size_t count) {
+  std::vector<bool> needed(computation.instructions.size());
+  std::vector<bool> used(count);
+  needed[computation.root] = true;
+  for (size_t i = computation.instructions.size(); i-- > 0;) {
+    if (!needed[i]) continue;
+    const Instruction& instruction = computation.instructions[i];
+    if (instruction.opcode == Opcode::Parameter) used[static_cast<size_t>(instruction.parameter_number)] = true;
+    for (const InstructionIndex operand : instruction.operands) needed[operand] = true;
+  }
+  return used;
+}
+
+// The largest along one dimension, everywhere along it.
+Expression largest_along(const Site& site, Expression a, int64_t dimension) {
+  const ElementType type = a.shape().element_type();
+  Instruction reduce, broadcast;
+  reduce.opcode = Opcode::Reduce;
+  reduce.dimensions = {dimension};
+  reduce.called = {site.transformer.operation(Opcode::Maximum, type)};
+  broadcast.opcode = Opcode::Broadcast;
+  std::vector<int64_t> kept;
+  for (int64_t d = 0; d < static_cast<int64_t>(a.shape().rank()); ++d) {
+    if (d == dimension) continue;
+    broadcast.dimensions.push_back(d);
+    kept.push_back(a.shape().dimension(static_cast<size_t>(d)));
+  }
+  const InstructionIndex rows =
+      site.builder.add_like(reduce, Shape::array(type, std::move(kept)), {a.index, site.builder.constant(type, 0)});
+  return {&site.builder, site.builder.add_like(broadcast, a.shape(), {rows})};
+}
+
+// `a` shifted by one along a dimension, `outside` coming in at the end.
+Expression shifted(const Site& site, Expression a, int64_t dimension, int64_t by, double outside) {
+  Instruction pad;
+  pad.opcode = Opcode::Pad;
+  for (int64_t d = 0; d < static_cast<int64_t>(a.shape().rank()); ++d) {
+    auto* const padding = pad.edit_attributes().mutable_padding_config()->add_dimensions();
+    padding->set_edge_padding_low(d == dimension ? by : 0);
+    padding->set_edge_padding_high(d == dimension ? -by : 0);
+  }
+  return {&site.builder,
+          site.builder.add_like(pad, a.shape(), {a.index, site.builder.constant(a.shape().element_type(), outside)})};
+}
+
+Expression element(const Site& site, size_t i) {
+  if (!site.instruction.shape.is_tuple()) return {&site.builder, site.result};
+  return {&site.builder, site.builder.element(site.result, i)};
+}
+
+// Infinite where an element of the sorted `keys` may have changed places with a neighbour.
+Expression doubt_of_places(const Site& site, Expression keys, Expression shift, int64_t dimension) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Expression before = abs(keys - shifted(site, keys, dimension, 1, infinity));
+  const Expression after = abs(keys - shifted(site, keys, dimension, -1, infinity));
+  const Expression certain = (shift <= 0.0) | ((before > shift * 2) & (after > shift * 2));
+  return where(certain, shift.constant(0), shift.constant(infinity));
+}
+
+// Companions move along with the keys, which are exact.
+Deviations moved_along(const Site& site) {
+  const size_t count = site.operands.size();
+  std::vector<InstructionIndex> operands;
+  std::vector<Shape> shapes;
+  Computation comparator = site.called(0);
+  for (const Value* operand : site.operands) {
+    operands.push_back(operand->index);
+    shapes.push_back(site.builder.shape(operand->index));
+  }
+  auto number = static_cast<int64_t>(2 * count);
+  for (size_t i = 0; i < count; ++i) {
+    if (!site.moved_deviation(i)) continue;
+    operands.push_back(site.moved_deviation(i)->index);
+    shapes.push_back(site.moved_deviation(i)->shape());
+    for (int side = 0; side < 2; ++side) {
+      Instruction parameter;
+      parameter.opcode = Opcode::Parameter;
+      parameter.name = fmt::format("deviation{}", number);
+      parameter.parameter_number = number++;
+      parameter.shape = Shape::scalar(shapes.back().element_type());
+      comparator.instructions.push_back(std::move(parameter));
+    }
+  }
+  Instruction like = site.instruction;
+  like.called = {site.transformer.add(std::move(comparator))};
+  const InstructionIndex sorted = site.builder.add_like(like, Shape::tuple(std::move(shapes)), std::move(operands));
+  Deviations all;
+  size_t next = count;
+  for (size_t i = 0; i < count; ++i) {
+    all.push_back(std::nullopt);
+    if (site.moved_deviation(i)) all.back() = Expression{&site.builder, site.builder.element(sorted, next++)};
+  }
+  return all;
+}
+
+}  // namespace
+
+Deviations bound_sort(const Site& site) {
+  const size_t count = site.operands.size();
+  if (!site.any_deviates()) return Deviations(count);
+  const std::vector<bool> used = used_parameters(site.called(0), 2 * count);
+  std::vector<size_t> keys, deviating_keys;
+  for (size_t i = 0; i < count; ++i) {
+    if (!used[2 * i] && !used[2 * i + 1]) continue;
+    keys.push_back(i);
+    if (site.moved_deviation(i)) deviating_keys.push_back(i);
+  }
+  if (deviating_keys.empty()) return moved_along(site);
+  const int64_t dimension = site.instruction.dimensions[0];
+  if (keys.size() > 1 || !hlo::is_float(site.operand_type(keys[0]))) return site.unbounded();
+  const size_t key = keys[0];
+  const Expression shift = largest_along(site, *site.moved_deviation(key), dimension);
+  const Expression doubt = doubt_of_places(site, real_of(element(site, key)), shift, dimension);
+  const bool others_deviate = [&] {
+    for (size_t i = 0; i < count; ++i)
+      if (i != key && site.moved_deviation(i)) return true;
+    return false;
+  }();
+  if (others_deviate) return site.unbounded();
+  Deviations all;
+  for (size_t i = 0; i < count; ++i) {
+    // An operand that is given twice is a key of its own.
+    const bool is_key = i == key || site.instruction.operands[i] == site.instruction.operands[key];
+    all.push_back(is_key ? shift : converted(doubt, deviation_type(site.operand_type(i))));
+  }
+  return all;
+}
+
+Deviations bound_topk(const Site& site) {
+  if (!site.any_deviates()) return Deviations(leaf_shapes(site.instruction.shape).size());
+  return site.unbounded();
+}
+
+}  // namespace sapper::bounds

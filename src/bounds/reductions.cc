@@ -1,0 +1,207 @@
+// reduce and reduce-window. Sums, products, extrema and the logic of preds have rules; any other body is bounded
+// itself, and the reduction carries the deviations beside the values.
+#include <cmath>
+
+#include "base/assert.h"
+#include "bounds/rules.h"
+#include "bounds/transformer.h"
+
+namespace sapper::bounds {
+
+using hlo::Computation;
+using hlo::ComputationIndex;
+using hlo::ElementType;
+using hlo::Instruction;
+using hlo::InstructionIndex;
+using hlo::Opcode;
+using hlo::Shape;
+
+namespace {
+
+// The operation on its two parameters that a body is; nullopt: it is more than one.
+std::optional<Opcode> single_operation(const Computation& body) {
+  const Instruction& root = body.root_instruction();
+  if (root.operands.size() != 2 || root.operands[0] == root.operands[1]) return std::nullopt;
+  for (const InstructionIndex operand : root.operands)
+    if (body.instructions[operand].opcode != Opcode::Parameter) return std::nullopt;
+  return root.opcode;
+}
+
+// How many elements of the operand one element of the result takes in.
+double terms_of(const Site& site) {
+  double terms = 1;
+  if (site.instruction.opcode == Opcode::ReduceWindow) {
+    for (const auto& dimension : site.instruction.attributes().window().dimensions())
+      terms *= static_cast<double>(dimension.size());
+  } else {
+    for (const int64_t d : site.instruction.dimensions)
+      terms *= static_cast<double>(site.operand_shape(0).dimension(static_cast<size_t>(d)));
+  }
+  return terms;
+}
+
+// The same reduction of something else by one operation.
+Expression reduced(const Site& site, Opcode opcode, Expression operand, Expression init) {
+  Instruction like = site.instruction;
+  const ElementType type = operand.shape().element_type();
+  like.called = {site.transformer.operation(opcode, type)};
+  return {&site.builder, site.builder.add_like(like, site.instruction.shape.with_element_type(type),
+                                               {operand.index, converted(init, type).index})};
+}
+
+Deviation sum_rule(const Site& site) {
+  const double unit = numerics::unit_roundoff(site.type());
+  const double wide = std::min(unit, numerics::unit_roundoff(ElementType::F32));
+  const double terms = terms_of(site);
+  double roundings = numerics::sum_growth(site.contract(), terms) * wide;
+  // Narrow partial sums are rounded where they are stored: a reduction may run in up to three stages.
+  if (unit > wide && terms > 1) roundings += 3 * unit;
+  Deviation total;
+  if (roundings > 0) total = reduced(site, Opcode::Add, site.magnitude(0) * roundings, site.magnitude(1) * roundings);
+  if (site.any_deviates())
+    total = sum(total, reduced(site, Opcode::Add, *sum(site.deviation(0), site.deviation_or_zero(0)),
+                               site.deviation_or_zero(1)));
+  return site.rounded(total, {});
+}
+
+Deviation product_rule(const Site& site) {
+  const double unit = std::max(numerics::unit_roundoff(site.type()), numerics::unit_roundoff(ElementType::F64));
+  const double roundings = numerics::sum_growth(site.contract(), terms_of(site) + 1) * unit;
+  if (!site.any_deviates() && (terms_of(site) <= 1 || numerics::unit_roundoff(site.type()) == 0)) return std::nullopt;
+  const Expression largest_product = reduced(site, Opcode::Multiply, site.magnitude(0) + site.deviation_or_zero(0),
+                                             site.magnitude(1) + site.deviation_or_zero(1));
+  return site.rounded(max(largest_product * (1 + 2 * roundings) - site.result_magnitude(), 0), {});
+}
+
+Deviation extremum_rule(const Site& site) {
+  if (!site.any_deviates()) return std::nullopt;
+  const Expression value = site.result_real();
+  const auto end = [&](double sign) {
+    return reduced(site, site.called(0).root_instruction().opcode, site.real(0) + site.deviation_or_zero(0) * sign,
+                   site.real(1) + site.deviation_or_zero(1) * sign);
+  };
+  return max(end(1) - value, value - end(-1));
+}
+
+// Undecided where the result with all undecided elements true is another than with all false.
+Deviation logic_rule(const Site& site, Opcode opcode) {
+  if (!site.any_deviates()) return std::nullopt;
+  const auto doubtful = [&](size_t i) { return !(site.deviation_or_zero(i) <= 0.0); };
+  const Expression high = reduced(site, opcode, site.operand(0) | doubtful(0), site.operand(1) | doubtful(1));
+  const Expression low = reduced(site, opcode, site.operand(0) & !doubtful(0), site.operand(1) & !doubtful(1));
+  return converted(compare("NE", high, low), ElementType::F32);
+}
+
+// A reducer over values and deviations, in the order that a reduction with more operands calls it: parameters
+// (values, deviations) of the accumulators, then of the elements; the root is the tuple of values and deviations.
+std::optional<ComputationIndex> reducer_with_deviations(Transformer& transformer, const BoundedComputation& body,
+                                                        size_t values, size_t deviations) {
+  Computation reducer = transformer.to().computations[body.index];
+  for (Instruction& instruction : reducer.instructions) {
+    if (instruction.opcode != Opcode::Parameter) continue;
+    // Bounded computations take: accumulators, elements, deviations of the accumulators, of the elements.
+    const auto number = static_cast<size_t>(instruction.parameter_number);
+    size_t moved = number;
+    if (number >= values && number < 2 * values) moved = number + deviations;
+    if (number >= 2 * values && number < 2 * values + deviations) moved = number - values;
+    instruction.parameter_number = static_cast<int64_t>(moved);
+  }
+  if (values > 1) {
+    // The bounded root is ((values), deviations...): flatten it.
+    const std::vector<InstructionIndex> parts = reducer.root_instruction().operands;
+    const Instruction inner = reducer.instructions[parts[0]];
+    if (inner.opcode != Opcode::Tuple) return std::nullopt;
+    Instruction& root = reducer.instructions[reducer.root];
+    root.operands = inner.operands;
+    root.operands.insert(root.operands.end(), parts.begin() + 1, parts.end());
+    std::vector<Shape> shapes;
+    for (const InstructionIndex operand : root.operands) shapes.push_back(reducer.instructions[operand].shape);
+    root.shape = Shape::tuple(std::move(shapes));
+  }
+  return transformer.add(std::move(reducer));
+}
+
+Deviations any_body(const Site& site) {
+  const size_t values = site.operands.size() / 2;
+  std::vector<bool> deviates(values);
+  for (size_t i = 0; i < values; ++i)
+    deviates[i] = site.moved_deviation(i).has_value() || site.moved_deviation(values + i).has_value();
+  // Accumulators deviate as results do.
+  BoundedComputation body;
+  for (;;) {
+    std::vector<bool> parameters = deviates;
+    parameters.insert(parameters.end(), deviates.begin(), deviates.end());
+    body = site.transformer.bounded(site.instruction.called[0], parameters);
+    bool more = false;
+    for (size_t i = 0; i < values; ++i) {
+      more = more || (body.deviates[i] && !deviates[i]);
+      deviates[i] = deviates[i] || body.deviates[i];
+    }
+    if (!more) break;
+  }
+  std::vector<InstructionIndex> operands, inits;
+  std::vector<Shape> shapes;
+  const std::vector<Shape> results = leaf_shapes(site.instruction.shape);
+  for (size_t i = 0; i < values; ++i) {
+    operands.push_back(site.operands[i]->index);
+    inits.push_back(site.operands[values + i]->index);
+    shapes.push_back(results[i]);
+  }
+  size_t deviations = 0;
+  for (size_t i = 0; i < values; ++i) {
+    if (!deviates[i]) continue;
+    ++deviations;
+    operands.push_back(site.deviation_or_zero(i).index);
+    inits.push_back(site.deviation_or_zero(values + i).index);
+    shapes.push_back(results[i].with_element_type(deviation_type(results[i].element_type())));
+  }
+  if (deviations == 0) return Deviations(values);
+  // A root leaf that does not deviate while its parameter does has no place in the tuple.
+  if (body.deviates != deviates) return site.unbounded();
+  const auto reducer = reducer_with_deviations(site.transformer, body, values, deviations);
+  if (!reducer) return site.unbounded();
+  operands.insert(operands.end(), inits.begin(), inits.end());
+  Instruction like = site.instruction;
+  like.called = {*reducer};
+  const InstructionIndex both = site.builder.add_like(like, Shape::tuple(std::move(shapes)), std::move(operands));
+  Deviations all;
+  size_t next = values;
+  for (size_t i = 0; i < values; ++i) {
+    if (!deviates[i]) {
+      all.push_back(std::nullopt);
+      continue;
+    }
+    // The roundings of this order, and as many of another.
+    all.push_back(Expression{&site.builder, site.builder.element(both, next++)} * 2);
+  }
+  return all;
+}
+
+}  // namespace
+
+Deviations bound_reduce(const Site& site) {
+  if (site.operands.size() != 2 || site.instruction.shape.is_tuple()) return any_body(site);
+  const std::optional<Opcode> operation = single_operation(site.called(0));
+  if (!operation || (hlo::is_complex(site.type()) && operation != Opcode::Add)) return any_body(site);
+  const bool is_float = hlo::is_float(site.type());
+  switch (*operation) {
+    case Opcode::Add: return {sum_rule(site)};
+    case Opcode::Multiply:
+      if (is_float) return {product_rule(site)};
+      break;
+    case Opcode::Maximum:
+    case Opcode::Minimum:
+      if (site.type() != ElementType::Pred) return {extremum_rule(site)};
+      break;
+    case Opcode::And:
+    case Opcode::Or:
+      if (site.type() == ElementType::Pred) return {logic_rule(site, *operation)};
+      break;
+    default: break;
+  }
+  return any_body(site);
+}
+
+Deviations bound_reduce_window(const Site& site) { return bound_reduce(site); }
+
+}  // namespace sapper::bounds

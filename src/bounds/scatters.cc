@@ -1,0 +1,134 @@
+// scatter and select-and-scatter.
+#include "bounds/rules.h"
+#include "bounds/transformer.h"
+
+namespace sapper::bounds {
+
+using hlo::Computation;
+using hlo::ElementType;
+using hlo::Instruction;
+using hlo::InstructionIndex;
+using hlo::Opcode;
+using hlo::Shape;
+
+namespace {
+
+enum class Combiner { Overwrite, Add, Extremum, Other };
+
+Combiner combiner_of(const Computation& body) {
+  const Instruction& root = body.root_instruction();
+  if (root.opcode == Opcode::Parameter) return root.parameter_number == 1 ? Combiner::Overwrite : Combiner::Other;
+  for (const InstructionIndex operand : root.operands)
+    if (body.instructions[operand].opcode != Opcode::Parameter) return Combiner::Other;
+  if (root.operands.size() != 2 || root.operands[0] == root.operands[1]) return Combiner::Other;
+  if (root.opcode == Opcode::Add) return Combiner::Add;
+  return root.opcode == Opcode::Maximum || root.opcode == Opcode::Minimum ? Combiner::Extremum : Combiner::Other;
+}
+
+// The same scatter of something else: of `updates` into `into`, combined by one operation.
+Expression scattered(const Site& site, Opcode operation, Expression into, Expression updates) {
+  Instruction like = site.instruction;
+  const ElementType type = into.shape().element_type();
+  like.called = {site.transformer.operation(operation, type)};
+  return {&site.builder, site.builder.add_like(like, site.instruction.shape.with_element_type(type),
+                                               {into.index, site.operands[1]->index, updates.index})};
+}
+
+// How many updates reach each element.
+Expression collisions(const Site& site) {
+  const ElementType type = deviation_type(site.type());
+  const auto splat = [&](double value, size_t operand) {
+    return Expression{&site.builder, site.builder.splat(value, site.operand_shape(operand).with_element_type(type))};
+  };
+  return scattered(site, Opcode::Add, splat(0, 0), splat(1, 2));
+}
+
+Deviation added(const Site& site) {
+  const double unit = numerics::unit_roundoff(site.type());
+  Deviation total;
+  if (unit > 0) {
+    // One addition for each update; an update that comes alone is one rounding of exact operands.
+    const Expression magnitudes = scattered(site, Opcode::Add, site.magnitude(0), site.magnitude(2));
+    const Expression count = collisions(site);
+    total = where(count <= 1.0, count.constant(0), count * magnitudes * unit);
+  }
+  if (site.any_deviates())
+    total = sum(total, scattered(site, Opcode::Add, site.deviation_or_zero(0), site.deviation_or_zero(2)));
+  return site.rounded(total, {});
+}
+
+// Which of several updates stays is not defined; every one of them moves its deviation.
+Deviation overwritten(const Site& site) {
+  Deviation total;
+  if (!site.instruction.attributes().unique_indices()) {
+    const Expression count = collisions(site);
+    total = undetermined_where(max(count - 1, 0));
+  }
+  if (!site.any_deviates()) return total;
+  Instruction like = site.instruction;
+  like.called = {site.transformer.copied(site.instruction.called[0])};
+  Expression into = site.deviation_or_zero(0), updates = site.deviation_or_zero(2);
+  const ElementType type = into.shape().element_type();
+  Builder body("second");
+  body.name_after("x");
+  body.parameter(0, Shape::scalar(type));
+  const InstructionIndex root = body.parameter(1, Shape::scalar(type));
+  like.called = {site.transformer.add(std::move(body).finish(root))};
+  const Expression moved{&site.builder, site.builder.add_like(like, site.instruction.shape.with_element_type(type),
+                                                              {into.index, site.operands[1]->index, updates.index})};
+  return sum(total, moved);
+}
+
+Deviation extremum(const Site& site) {
+  if (!site.any_deviates()) return std::nullopt;
+  const Opcode operation = site.called(0).root_instruction().opcode;
+  const Expression value = site.result_real();
+  const auto end = [&](double sign) {
+    return scattered(site, operation, site.real(0) + site.deviation_or_zero(0) * sign,
+                     site.real(2) + site.deviation_or_zero(2) * sign);
+  };
+  return max(end(1) - value, value - end(-1));
+}
+
+}  // namespace
+
+Deviations bound_scatter(const Site& site) {
+  const bool plain = site.operands.size() == 3 && !site.instruction.shape.is_tuple();
+  if (!plain)
+    return site.any_deviates() || !site.instruction.attributes().unique_indices() ? site.unbounded()
+                                                                                  : bound_exact(site);
+  if (site.moved_deviation(1)) return {site.undetermined_like(site.instruction.shape)};
+  switch (combiner_of(site.called(0))) {
+    case Combiner::Add: return {added(site)};
+    case Combiner::Overwrite: return {overwritten(site)};
+    case Combiner::Extremum: return {extremum(site)};
+    case Combiner::Other: break;
+  }
+  return site.unbounded();
+}
+
+Deviations bound_select_and_scatter(const Site& site) {
+  // Which element of a window is chosen must be certain.
+  if (site.moved_deviation(0) || combiner_of(site.called(1)) != Combiner::Add || !hlo::is_float(site.type()))
+    return site.unbounded();
+  double terms = 1;
+  for (const auto& dimension : site.instruction.attributes().window().dimensions())
+    terms *= static_cast<double>(dimension.size());
+  const double roundings = numerics::sum_growth(site.contract(), terms + 1) * numerics::unit_roundoff(site.type());
+  Expression source = site.magnitude(1) * roundings;
+  Expression init = site.magnitude(2) * roundings;
+  if (site.deviation(1)) source = source + *site.deviation(1);
+  if (site.deviation(2)) init = init + *site.deviation(2);
+  Instruction like = site.instruction;
+  const ElementType type = source.shape().element_type();
+  // The selection compares elements of the deviations' type: converting keeps their order.
+  Computation select = site.called(0);
+  for (Instruction& instruction : select.instructions)
+    if (instruction.shape.element_type() == site.type()) instruction.shape = instruction.shape.with_element_type(type);
+  like.called = {site.transformer.add(std::move(select)), site.transformer.operation(Opcode::Add, type)};
+  const Expression moved{&site.builder, site.builder.add_like(like, site.instruction.shape.with_element_type(type),
+                                                              {site.real(0).index, source.index, init.index})};
+  return {site.rounded(moved, {})};
+}
+
+}  // namespace sapper::bounds

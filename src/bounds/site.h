@@ -1,0 +1,84 @@
+// One instruction whose deviation is to be found: what the rules see.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "bounds/builder.h"
+#include "hlo/module.h"
+#include "numerics/contract.h"
+
+namespace sapper::bounds {
+
+class Transformer;
+
+// How far a value may deviate: an array a leaf (an instruction of the computation under construction); nullopt where
+// every implementation gives the reference value.
+using Deviation = std::optional<Expression>;
+using Deviations = std::vector<Deviation>;
+
+struct Value {
+  hlo::InstructionIndex index = 0;  // in the computation under construction
+  Deviations deviations;
+};
+
+// The type that deviations of an array of `type` are held in.
+[[nodiscard]] hlo::ElementType deviation_type(hlo::ElementType type);
+
+// The shapes of a value's leaves in tuple order.
+[[nodiscard]] std::vector<hlo::Shape> leaf_shapes(const hlo::Shape& shape);
+
+struct Site {
+  Transformer& transformer;
+  Builder& builder;
+  const hlo::Computation& computation;  // of the original module
+  const hlo::Instruction& instruction;
+  std::vector<const Value*> operands;
+  // The instruction's copy; set for rules that only add deviations, not for those that make the value too.
+  hlo::InstructionIndex result = 0;
+
+  [[nodiscard]] const numerics::Contract& contract() const;
+  [[nodiscard]] hlo::ElementType type() const { return instruction.shape.element_type(); }
+  [[nodiscard]] hlo::ElementType operand_type(size_t i) const { return operand_shape(i).element_type(); }
+  [[nodiscard]] const hlo::Shape& operand_shape(size_t i) const {
+    return computation.instructions[instruction.operands[i]].shape;
+  }
+  // Called computation `i` of the instruction, in the original module.
+  [[nodiscard]] const hlo::Computation& called(size_t i) const;
+
+  // Array operands: as they are, as real numbers of the type that deviations have, and their magnitudes (moduli), at
+  // most the largest finite number.
+  [[nodiscard]] Expression operand(size_t i) const { return {&builder, operands[i]->index}; }
+  [[nodiscard]] Expression real(size_t i) const;
+  [[nodiscard]] Expression magnitude(size_t i) const;
+  [[nodiscard]] Expression result_real() const;
+  [[nodiscard]] Expression result_magnitude() const;
+
+  // The deviation of an array operand as movements see it, and as arithmetic does, where subnormals may count as zero.
+  [[nodiscard]] const Deviation& moved_deviation(size_t i) const { return operands[i]->deviations[0]; }
+  [[nodiscard]] Deviation deviation(size_t i) const;
+  [[nodiscard]] bool any_deviates() const;
+
+  // As moved_deviation(), zeros where there is none.
+  [[nodiscard]] Expression deviation_or_zero(size_t i) const;
+
+  // The deviation of the result when it is `propagated` from the operands' and the implementation's own error is added.
+  [[nodiscard]] Deviation rounded(Deviation propagated) const;
+  [[nodiscard]] Deviation rounded(Deviation propagated, numerics::FunctionError own) const;
+
+  // Every element may be anything; says so in the module's list.
+  [[nodiscard]] Deviations unbounded() const;
+  // Every element of an array of `shape` may be anything; nullopt for tokens.
+  [[nodiscard]] Deviation undetermined_like(const hlo::Shape& shape) const;
+};
+
+[[nodiscard]] Expression real_of(Expression value);
+[[nodiscard]] Expression magnitude_of(Expression value);
+// Infinite where `doubt` > 0 or NaN, else 0.
+[[nodiscard]] Expression undetermined_where(Expression doubt);
+// A scalar or array of deviations, inflated by more than the roundings of a rule's arithmetic can have taken away.
+[[nodiscard]] Expression inflated(Expression deviation);
+[[nodiscard]] Deviation largest(const Deviation& a, const Deviation& b);
+[[nodiscard]] Deviation sum(const Deviation& a, const Deviation& b);
+
+}  // namespace sapper::bounds

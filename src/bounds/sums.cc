@@ -1,0 +1,107 @@
+// Sums of products: dot, convolution, FFT. With |a'-a| <= ea and |b'-b| <= eb, a sum of n products a b deviates by at
+// most
+//   sum ea (|b| + eb) + |a| eb   +   roundings * sum |a| |b|
+// where the roundings are those of n products and n - 1 additions in any order. These are sums of products themselves,
+// and are computed as such, in f32.
+#include <cmath>
+
+#include "bounds/rules.h"
+#include "bounds/transformer.h"
+
+namespace sapper::bounds {
+
+using hlo::ElementType;
+using hlo::Instruction;
+using hlo::InstructionIndex;
+using hlo::Opcode;
+using hlo::Shape;
+
+namespace {
+
+constexpr double bfloat16_roundoff = 0x1p-9;
+
+// Relative errors of products in `passes` products of bf16 numbers.
+double pass_error(int passes) {
+  switch (passes) {
+    case 0: return 0;
+    case 1: return 2 * bfloat16_roundoff * (1 + bfloat16_roundoff);
+    default:  // the product of the two low parts, and what is beyond both parts of either operand
+      return 4 * bfloat16_roundoff * bfloat16_roundoff;
+  }
+}
+
+Expression product(const Site& site, Expression a, Expression b) {
+  Instruction like = site.instruction;
+  if (like.shared_attributes) like.edit_attributes().clear_precision_config();
+  const Expression operands[] = {converted(a, ElementType::F32), converted(b, ElementType::F32)};
+  const Expression sum{&site.builder,
+                       site.builder.add_like(like, site.instruction.shape.with_element_type(ElementType::F32),
+                                             {operands[0].index, operands[1].index})};
+  return converted(sum, deviation_type(site.type()));
+}
+
+// `terms` products are summed for each element of the result.
+Deviation sum_of_products(const Site& site, double terms) {
+  const Deviation a = site.deviation(0), b = site.deviation(1);
+  const double unit = std::min(numerics::unit_roundoff(site.type()), numerics::unit_roundoff(ElementType::F32));
+  double roundings = 0;
+  if (terms > 1 && unit > 0) roundings = (numerics::sum_growth(site.contract(), terms) + 1) * unit;
+  if (hlo::is_complex(site.type())) roundings += 8 * unit;
+  roundings += pass_error(numerics::bfloat16_passes(site.contract(), site.computation, site.instruction));
+  Deviation right = b;
+  if (roundings > 0) right = sum(right, site.magnitude(1) * roundings);
+  Deviation total;
+  if (right) total = product(site, site.magnitude(0), *right);
+  if (a) total = sum(total, product(site, *a, b ? site.magnitude(1) + *b : site.magnitude(1)));
+  return site.rounded(total, {});
+}
+
+}  // namespace
+
+Deviations bound_dot(const Site& site) {
+  double terms = 1;
+  for (const int64_t d : site.instruction.attributes().dot_dimension_numbers().lhs_contracting_dimensions())
+    terms *= static_cast<double>(site.operand_shape(0).dimension(static_cast<size_t>(d)));
+  return {sum_of_products(site, terms)};
+}
+
+Deviations bound_convolution(const Site& site) {
+  const auto& numbers = site.instruction.attributes().convolution_dimension_numbers();
+  const Shape& kernel = site.operand_shape(1);
+  const auto outputs = kernel.dimension(static_cast<size_t>(numbers.kernel_output_feature_dimension()));
+  const double terms = static_cast<double>(kernel.element_count()) / static_cast<double>(std::max<int64_t>(1, outputs));
+  // With batch groups each group's batch is summed over as well: the kernel holds those already.
+  return {sum_of_products(site, terms)};
+}
+
+// Every element of the result is at most the sum of the magnitudes along the transformed dimensions, and so are the
+// terms of any algorithm; the half spectrum of a real transform counts twice.
+Deviations bound_fft(const Site& site) {
+  const auto& lengths = site.instruction.attributes().fft_length();
+  double terms = 1;
+  for (const int64_t length : lengths) terms *= static_cast<double>(length);
+  const bool halved = site.instruction.attributes().fft_type() == proto::IRFFT;
+  const bool inverse = halved || site.instruction.attributes().fft_type() == proto::IFFT;
+  const double scale = (halved ? 2 : 1) / (inverse ? terms : 1);
+  const double roundings = (numerics::sum_growth(site.contract(), terms) + 8) * numerics::unit_roundoff(site.type());
+  Expression each = site.magnitude(0) * (roundings * scale);
+  if (const Deviation a = site.deviation(0)) each = each + *a * scale;
+
+  Instruction reduce;
+  reduce.opcode = Opcode::Reduce;
+  Instruction broadcast;
+  broadcast.opcode = Opcode::Broadcast;
+  const Shape& operand = site.operand_shape(0);
+  const size_t batch = operand.rank() - static_cast<size_t>(lengths.size());
+  std::vector<int64_t> kept(operand.dimensions().begin(), operand.dimensions().begin() + static_cast<int64_t>(batch));
+  for (size_t d = 0; d < operand.rank(); ++d)
+    (d < batch ? broadcast : reduce).dimensions.push_back(static_cast<int64_t>(d));
+  const ElementType type = each.shape().element_type();
+  reduce.called = {site.transformer.operation(Opcode::Add, type)};
+  const InstructionIndex total =
+      site.builder.add_like(reduce, Shape::array(type, std::move(kept)), {each.index, site.builder.constant(type, 0)});
+  const Shape whole = Shape::array(type, site.instruction.shape.dimensions());
+  return {inflated({&site.builder, site.builder.add_like(broadcast, whole, {total})})};
+}
+
+}  // namespace sapper::bounds

@@ -1,0 +1,58 @@
+// The driver of with_bounds(): walks the computations of a module, called ones when they are called, and writes their
+// bounded forms into a new module.
+//
+// The bounded form of a computation has its parameters, then one more for each leaf of them that deviates; its root is
+// a tuple of the original root and one array for each leaf of it that deviates (the original root alone when none
+// does).
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bounds/builder.h"
+#include "bounds/site.h"
+#include "hlo/module.h"
+#include "numerics/contract.h"
+
+namespace sapper::bounds {
+
+struct BoundedComputation {
+  hlo::ComputationIndex index = 0;  // in the new module
+  std::vector<bool> deviates;       // each leaf of the root
+};
+
+class Transformer {
+ public:
+  Transformer(const hlo::Module& from, const numerics::Contract& contract);
+
+  // `computation` of the original module where the leaves of its parameters that `deviates` says have deviations.
+  const BoundedComputation& bounded(hlo::ComputationIndex computation, const std::vector<bool>& deviates);
+  // The computation as it is.
+  hlo::ComputationIndex copied(hlo::ComputationIndex computation);
+  // A computation on two scalars that is one operation.
+  hlo::ComputationIndex operation(hlo::Opcode opcode, hlo::ElementType type);
+  hlo::ComputationIndex add(hlo::Computation computation);
+
+  // Says that no rule bounds an instruction.
+  void report_unbounded(const hlo::Computation& computation, const hlo::Instruction& instruction);
+
+  [[nodiscard]] const hlo::Module& from() const { return from_; }
+  [[nodiscard]] const numerics::Contract& contract() const { return contract_; }
+  [[nodiscard]] hlo::Module& to() { return to_; }
+  [[nodiscard]] std::vector<std::string> unbounded() && { return std::move(unbounded_); }
+
+ private:
+  BoundedComputation transform(const hlo::Computation& computation, const std::vector<bool>& deviates);
+
+  const hlo::Module& from_;
+  const numerics::Contract contract_;
+  hlo::Module to_;
+  std::map<std::pair<hlo::ComputationIndex, std::vector<bool>>, BoundedComputation> bounded_;
+  std::map<hlo::ComputationIndex, hlo::ComputationIndex> copied_;
+  std::map<std::pair<hlo::Opcode, hlo::ElementType>, hlo::ComputationIndex> operations_;
+  std::vector<std::string> unbounded_;
+};
+
+}  // namespace sapper::bounds

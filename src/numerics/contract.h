@@ -1,0 +1,56 @@
+// What a legal implementation may do to values beyond computing every operation as written and rounding it once: the
+// contract that a bound (bounds/) is derived under. Each entry says where it is from (docs/verdicts.md).
+#pragma once
+
+#include "hlo/element_type.h"
+#include "hlo/module.h"
+
+namespace sapper::numerics {
+
+// How a function of one or two arguments is computed: its result r is within
+//   (relative + argument * |scaled argument|) * |r| + absolute
+// of the exact one. `scaled argument` is what the implementation multiplies before it reduces: x of exp, y log x of
+// pow.
+struct FunctionError {
+  double relative = 0;
+  double argument = 0;
+  double absolute = 0;
+};
+
+struct Contract {
+  // Roundings to float types narrower than f32 may be left out (xla_allow_excess_precision).
+  bool excess_precision = false;
+  // Products of f32 that are added may keep their exact value (fused multiply-add).
+  bool contraction = false;
+  // Subnormal operands and results may count as zero.
+  bool flush_subnormals = false;
+  // f32 dots and convolutions of default precision run in one bf16 pass, of high precision in three (XLA:TPU's
+  // PrecisionConfig).
+  bool bfloat16_products = false;
+  // Functions are computed by the formulas of XLA:TPU's emitters.
+  bool short_formulas = false;
+  // Sums over n terms are as far off as chance makes them (square root of n), not as far as they can be: no bound, but
+  // a measure of how suspicious a deviation within the bound is.
+  bool statistical = false;
+
+  bool operator==(const Contract&) const = default;
+};
+
+// How far an implementation of `opcode` on elements of `type` may be from the correctly rounded result, with exact
+// operands. All zero: it must be correctly rounded.
+[[nodiscard]] FunctionError function_error(const Contract& contract, hlo::Opcode opcode, hlo::ElementType type);
+
+// Half a unit in the last place of 1: the largest relative error of a rounding to `type`. 0 for types that are not
+// floating point; of the components for complex types.
+[[nodiscard]] double unit_roundoff(hlo::ElementType type);
+
+// The relative error of a sum of n terms rounded to f32 or wider after each addition, in any order, per unit of
+// roundoff: n - 1 (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2).
+[[nodiscard]] double sum_growth(const Contract& contract, double terms);
+
+// In how many products of bf16 numbers the contract lets a dot or convolution be computed; 0: it must keep its
+// operands' precision.
+[[nodiscard]] int bfloat16_passes(const Contract& contract, const hlo::Computation& computation,
+                                  const hlo::Instruction& instruction);
+
+}  // namespace sapper::numerics
