@@ -164,7 +164,7 @@ Deviation extremum(const Site& site) {
     const Expression high = b ? site.real(1) + *b * sign : site.real(1);
     return binary(site.instruction.opcode, low, high);
   };
-  return max(end(1) - value, value - end(-1));
+  return where_positive(*sum(a, b), max(end(1) - value, value - end(-1)));
 }
 
 Deviation clamp(const Site& site) {
@@ -182,21 +182,28 @@ Deviation clamp(const Site& site) {
       ends[i] = everywhere(deviations[i] ? site.real(i) + *deviations[i] * sign : site.real(i));
     return min(max(ends[1], ends[0]), ends[2]);
   };
-  return max(end(1) - value, value - end(-1));
+  Deviation any;
+  for (const Deviation& deviation : deviations)
+    if (deviation) any = sum(any, everywhere(*deviation));
+  return where_positive(*any, max(end(1) - value, value - end(-1)));
 }
 
 Deviation compare_values(const Site& site) {
   const Deviation a = site.deviation(0), b = site.deviation(1);
   if (!a && !b) return std::nullopt;
   const Expression shift = *sum(a, b);
-  Expression distance = shift;
-  if (hlo::is_complex(site.operand_type(0))) {
-    distance = real_of(binary(Opcode::Subtract, site.operand(0), site.operand(1)));
-  } else {
-    distance = abs(site.real(0) - site.real(1));
-  }
-  const Expression decided = (shift <= 0.0) | (distance > shift);
-  return where(decided, shift.constant(0), shift.constant(1));
+  const auto verdict = [&](Expression decided) {
+    return where((shift <= 0.0) | decided, shift.constant(0), shift.constant(1));
+  };
+  if (hlo::is_complex(site.operand_type(0)))
+    return verdict(real_of(binary(Opcode::Subtract, site.operand(0), site.operand(1))) > shift);
+  const Expression distance = site.real(0) - site.real(1);
+  const std::string& direction = site.instruction.attributes().comparison_direction();
+  if (direction == "EQ" || direction == "NE") return verdict(abs(distance) > shift);
+  // A tie is on the side of one answer.
+  const Expression low = 0 - shift;
+  if (direction == "LT" || direction == "GE") return verdict((distance < low) | (distance >= shift));
+  return verdict((distance > shift) | (distance <= low));
 }
 
 Deviation select(const Site& site) {

@@ -61,6 +61,9 @@ Rule find_rule(hlo::Opcode opcode) {
     case SelectAndScatter: return &bound_select_and_scatter;
     case Sort: return &bound_sort;
     case Topk: return &bound_topk;
+    case Cholesky: return &bound_cholesky;
+    case TriangularSolve: return &bound_triangular_solve;
+    case CustomCall: return &bound_custom_call;
 
     case Abs:
     case Acos:

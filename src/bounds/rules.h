@@ -39,6 +39,11 @@ Deviations bound_select_and_scatter(const Site& site);
 // order.cc
 Deviations bound_sort(const Site& site);
 Deviations bound_topk(const Site& site);
+// linear_algebra.cc
+Deviations bound_cholesky(const Site& site);
+Deviations bound_triangular_solve(const Site& site);
+// custom_calls.cc
+Deviations bound_custom_call(const Site& site);
 // control.cc
 Value bound_call(const Site& site);
 Value bound_while(const Site& site);

@@ -130,19 +130,26 @@ Deviation Site::rounded(Deviation propagated, numerics::FunctionError own) const
   const bool always = own.relative > 0 || own.absolute > 0 || own.argument > 0 || flushed > 0;
   if (!propagated && !always) return std::nullopt;
   const Expression size = result_magnitude();
-  // Where the operands deviate, the reference's result is rounded from elsewhere than the implementation's.
-  const Expression both = size * (2 * unit) + smallest(type());
+  const double largest = largest_finite(size.shape().element_type());
+  // What exact operands make 0, NaN or infinite is that everywhere (but for numbers within a rounding of the largest).
+  const auto where_finite = [&](Expression error) {
+    const Expression at_zero = where(size <= 0.0, size.constant(own.absolute), size.constant(0));
+    return where((size > 0.0) & (size < largest), error, own.absolute > 0 ? at_zero : size.constant(0));
+  };
   Deviation total;
-  if (propagated) total = *propagated + where(*propagated <= 0.0, propagated->constant(0), both);
-  if (own.relative > 0 || own.absolute > 0) {
-    // An implementation that is not correctly rounded may be off by its error and by a rounding.
-    const Expression error = size * (own.relative + unit) + (own.absolute + smallest(type()));
-    // A NaN that exact operands give is one everywhere; so is a zero, but for absolute errors.
-    total = sum(total, where(size > 0.0, error, size.constant(own.absolute)));
+  if (propagated) {
+    // Where the operands deviate, the reference's result is rounded from elsewhere than the implementation's.
+    const Expression both = size * (2 * unit) + smallest(type());
+    total = *propagated + where(*propagated <= 0.0, propagated->constant(0), both);
   }
-  if (own.argument > 0) total = sum(total, where(size > 0.0, size * magnitude(0) * own.argument, size.constant(0)));
-  if (flushed > 0) total = sum(total, where(size < 2 * flushed, size.constant(flushed), size.constant(0)));
-  return inflated(*total);
+  // An implementation that is not correctly rounded may be off by its error and by a rounding.
+  if (own.relative > 0 || own.absolute > 0)
+    total = sum(total, where_finite(size * (own.relative + unit) + (own.absolute + smallest(type()))));
+  if (own.argument > 0) total = sum(total, where_finite(size * magnitude(0) * own.argument));
+  if (total) total = inflated(*total);
+  // To zero, and not beyond it.
+  if (flushed > 0) total = sum(total, where(size < 2 * flushed, size, size.constant(0)));
+  return total;
 }
 
 Deviation Site::undetermined_like(const Shape& shape) const {

@@ -174,6 +174,7 @@ class Check {
     }
     SAPPER_TRY(KernelOptions options, kernel_options());
     KernelsReport kernels = run_kernels(backend_->optimized, backend_->dump, run.set.arguments, options);
+    const bool hlo_allowed = options_.level == Level::All && severity(one.verdict) <= severity(Verdict::Policy);
     for (const std::string& stage : options.stages)
       one.stages.push_back(
           {.index = static_cast<int>(one.stages.size()), .level = "llo", .pass = stage, .verdict = kernels.verdict});
@@ -188,9 +189,31 @@ class Check {
       } else {
         walk_kernel(*wrong, options.machine, one);
       }
+    } else if (hlo_allowed && kernels.output) {
+      judge_whole(run, kernels, options.policy, one);
     }
     one.kernels = std::move(kernels);
     return {};
+  }
+
+  // Each kernel does what its instruction says, as far as policy allows; together they must do what the program says. A
+  // multiply by a subnormal constant is right as it stands, and wrong where the program divides.
+  void judge_whole(const Run& run, const KernelsReport& kernels, const Policy& policy, Report& one) const {
+    Judge judge(module_, run.set.arguments, options_.evaluation, options_.tolerance, policy);
+    judge.accept(run.judge.reference());
+    Judgement judgement = judge.judge(*kernels.output, Origin::Device);
+    if (judgement.verdict != Verdict::Mismatch) return;
+    one.verdict = judgement.verdict;
+    one.reason = "every kernel does what its instruction says, but not all together what the program says";
+    one.outputs = std::move(judgement.outputs);
+    one.guilty = Guilty{.level = "llo", .pass = "original"};
+    // What makes the difference is a kernel that differs, be it as policy allows.
+    for (const KernelReport& kernel : kernels.reports) {
+      if (kernel.verdict != Verdict::Policy) continue;
+      one.guilty->kernel = kernel.kernel;
+      one.guilty->hlo_instruction = kernel.instruction;
+      break;
+    }
   }
 
   Result<KernelOptions> kernel_options() {

@@ -197,7 +197,7 @@ numerics::Difference Judge::within(const Bounds& bounds, size_t leaf, const Lite
                                    const Literal& expected) const {
   const Literal& deviation = bounds.deviations[leaf];
   if (!deviation.shape().is_array()) return numerics::compare(got, expected, numerics::Tolerance{});
-  return numerics::compare(got, expected, deviation);
+  return numerics::compare_within(got, expected, deviation);
 }
 
 std::string Judge::doubt_about(const Bounds& bounds, const numerics::Difference& difference) const {

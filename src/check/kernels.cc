@@ -86,7 +86,7 @@ class KernelsRun {
                                        std::vector<Literal> operands) {
       return run(computation, instruction, std::move(operands));
     };
-    const Result<Literal> output = eval::evaluate(module_, arguments, evaluation);
+    Result<Literal> output = eval::evaluate(module_, arguments, evaluation);
     KernelsReport report;
     for (KernelReport& kernel : reports_) {
       if (severity(kernel.verdict) > severity(report.verdict)) {
@@ -103,6 +103,7 @@ class KernelsRun {
     report.from_llo = static_cast<int64_t>(std::ranges::count_if(
         reports_, [this](const KernelReport& kernel) { return from_llo_.contains(kernel.instruction); }));
     report.reports = std::move(reports_);
+    if (output) report.output = std::move(*output);
     return report;
   }
 

@@ -56,6 +56,7 @@ struct KernelsReport {
   int64_t from_llo = 0;                   // of them, those whose value came from LLO
   std::vector<KernelReport> reports;      // in the order in which they first ran
   std::vector<std::string> without_dump;  // fusions and the like that no kernel was dumped for
+  std::optional<hlo::Literal> output;     // of the program, its kernels' values flowing on
 
   // The first kernel, in the order of running, that is a mismatch; null: none.
   [[nodiscard]] const KernelReport* first_wrong() const;

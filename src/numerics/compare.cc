@@ -29,10 +29,10 @@ struct Pair {
 
 struct Deviation {
   double absolute = 0, relative = 0, ulps = 0;
-  double excess = 0;
   bool finite = true;
   bool agrees = true;
-  bool determined = true;
+  bool determined = true;  // false: its bound is infinite
+  double excess = 0;       // over its bound
 };
 
 ElementType component(ElementType type) { return hlo::is_complex(type) ? hlo::component_type(type) : type; }
@@ -352,7 +352,7 @@ Difference compare(const Literal& got, const Literal& expected, const Tolerance&
   return compared(got, expected, tolerance, nullptr);
 }
 
-Difference compare(const Literal& got, const Literal& expected, const Literal& deviation) {
+Difference compare_within(const Literal& got, const Literal& expected, const Literal& deviation) {
   SAPPER_ASSERT(deviation.shape().same_dimensions(expected.shape()));
   return compared(got, expected, {}, &deviation);
 }

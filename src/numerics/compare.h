@@ -48,7 +48,8 @@ struct Difference {
 // The same with a bound for each element on how far it may be from its expected value, of the dimensions of both:
 // `deviation` as bounds/bounded.h gives it. An infinite value is as far from a finite one as the largest finite number
 // is, once the bound is not 0.
-[[nodiscard]] Difference compare(const hlo::Literal& got, const hlo::Literal& expected, const hlo::Literal& deviation);
+[[nodiscard]] Difference compare_within(const hlo::Literal& got, const hlo::Literal& expected,
+                                        const hlo::Literal& deviation);
 
 // An element of a leaf of a value.
 struct Element {
