@@ -51,13 +51,13 @@ Expression real_function(const Site& site, Expression e) {
     case Opcode::ExponentialMinusOne: return exponential_slope(site.result_real() + (1 + u), a(), e);
     case Opcode::Sinh:
     case Opcode::Cosh: return or_infinite(e <= 1.0, (size + 1) * e * (e + 1));
-    case Opcode::Log: return where_positive(e, or_infinite(a() > e, e / (a() - e)));
-    case Opcode::LogPlusOne: return where_positive(e, or_infinite(a() + 1 > e, e / ((a() + 1) - e)));
-    case Opcode::Sqrt: return where_positive(e, or_infinite(a() >= e, min(e / site.result_magnitude(), sqrt(e))));
-    case Opcode::Rsqrt: return where_positive(e, or_infinite(a() > e, size * e / (a() - e)));
+    case Opcode::Log: return or_infinite(a() > e, e / (a() - e));
+    case Opcode::LogPlusOne: return or_infinite(a() + 1 > e, e / ((a() + 1) - e));
+    case Opcode::Sqrt: return or_infinite(a() >= e, min(e / site.result_magnitude(), sqrt(e)));
+    case Opcode::Rsqrt: return or_infinite(a() > e, size * e / (a() - e));
     case Opcode::Cbrt: {
       const Expression from = site.magnitude(0);
-      return where_positive(e, or_infinite(from > e, size * e / (from - e)));
+      return or_infinite(from > e, size * e / (from - e));
     }
     case Opcode::Tanh: return e * min((1 - site.result_magnitude() * site.result_magnitude()) + u + e * 2, 1);
     case Opcode::Logistic: return e * min(site.result_magnitude() * (1 - site.result_magnitude()) + u + e * 0.2, 0.25);
@@ -72,26 +72,26 @@ Expression real_function(const Site& site, Expression e) {
     case Opcode::Asin:
     case Opcode::Acos: {
       const Expression end = site.magnitude(0) + e;
-      return where_positive(e, or_infinite(end < 1.0, e / sqrt(1 - end * end)));
+      return or_infinite(end < 1.0, e / sqrt(1 - end * end));
     }
     case Opcode::Acosh: {
       const Expression end = a() - e;
-      return where_positive(e, or_infinite(end > 1.0, e / sqrt(end * end - 1)));
+      return or_infinite(end > 1.0, e / sqrt(end * end - 1));
     }
     case Opcode::Atanh: {
       const Expression end = site.magnitude(0) + e;
-      return where_positive(e, or_infinite(end < 1.0, e / (1 - end * end)));
+      return or_infinite(end < 1.0, e / (1 - end * end));
     }
     default: return hull(site.result_real(), a(), e, [&](Expression x) { return unary(site.instruction.opcode, x); });
   }
 }
 
 // Functions of one complex variable.
-Deviation complex_function(const Site& site, Expression e) {
+Expression complex_function(const Site& site, Expression e) {
   const Expression size = unrounded_magnitude(site);
   switch (site.instruction.opcode) {
     case Opcode::Exponential: return or_infinite(e <= 1.0, size * e * (e + 1));
-    case Opcode::Sqrt: return where_positive(e, or_infinite(site.magnitude(0) > e, e / size));
+    case Opcode::Sqrt: return or_infinite(site.magnitude(0) > e, e / size);
     default: return undetermined_where(e);
   }
 }
@@ -108,9 +108,9 @@ Deviation divide(const Site& site) {
 Deviation multiply(const Site& site) {
   const Deviation a = site.deviation(0), b = site.deviation(1);
   if (!a && !b) return std::nullopt;
-  if (!b) return *a * site.magnitude(1);
-  if (!a) return site.magnitude(0) * *b;
-  return *a * (site.magnitude(1) + *b) + site.magnitude(0) * *b;
+  if (!b) return where_positive(*a, *a * site.magnitude(1));
+  if (!a) return where_positive(*b, site.magnitude(0) * *b);
+  return where_positive(*a + *b, *a * (site.magnitude(1) + *b) + site.magnitude(0) * *b);
 }
 
 Deviation power(const Site& site) {
@@ -359,15 +359,15 @@ Deviation float_rule(const Site& site) {
     case Opcode::Floor:
     case Opcode::Ceil:
     case Opcode::RoundNearestAfz:
-    case Opcode::RoundNearestEven: return a ? Deviation(real_function(site, *a)) : a;
+    case Opcode::RoundNearestEven: return a ? Deviation(where_positive(*a, real_function(site, *a))) : a;
     case Opcode::ReducePrecision:
       return site.rounded(a, {.relative = a ? std::ldexp(1.0, -site.instruction.attributes().mantissa_bits()) : 0});
     case Opcode::StochasticConvert: return site.unbounded()[0];
     default: break;
   }
   if (!a) return site.rounded(a);
-  if (hlo::is_complex(site.type())) return site.rounded(complex_function(site, *a));
-  return site.rounded(real_function(site, *a));
+  const bool complex = hlo::is_complex(site.type());
+  return site.rounded(where_positive(*a, complex ? complex_function(site, *a) : real_function(site, *a)));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The corpus with its bounds: every bounded program is well-formed and computes the reference's values beside the bounds.
+// The corpus with its bounds: every bounded program is well-formed and computes the reference's values beside the
+// bounds.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -23,7 +24,8 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 std::vector<std::string> corpus() {
   const char* only = std::getenv("SAPPER_BOUNDS_CORPUS");
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(only != nullptr ? only : SAPPER_SOURCE_DIR "/../shared/corpus/ops"))
+  for (const auto& entry :
+       std::filesystem::directory_iterator(only != nullptr ? only : SAPPER_SOURCE_DIR "/../shared/corpus/ops"))
     if (entry.path().extension() == ".pb") files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   return files;
@@ -34,7 +36,8 @@ TEST(CorpusBounds, AllAreWellFormedAndKeepTheReference) {
   const bool show = std::getenv("SAPPER_BOUNDS_SHOW") != nullptr;
   const bool policy = std::getenv("SAPPER_BOUNDS_POLICY") != nullptr;
   numerics::Contract contract;
-  if (policy) contract = {.excess_precision = true, .flush_subnormals = true, .bfloat16_products = true, .short_formulas = true};
+  if (policy)
+    contract = {.excess_precision = true, .flush_subnormals = true, .bfloat16_products = true, .short_formulas = true};
   double exact_seconds = 0, bounded_seconds = 0;
   for (const std::string& file : corpus()) {
     SCOPED_TRACE(file);
@@ -85,7 +88,8 @@ TEST(CorpusBounds, AllAreWellFormedAndKeepTheReference) {
           if (v > 0) relative = std::max(relative, e / v);
         }
       }
-      text += fmt::format(" {}:{}/{} abs {:.2g} rel {:.2g}", hlo::to_string(leaves[i].shape().element_type()), open, n, largest, relative);
+      text += fmt::format(" {}:{}/{} abs {:.2g} rel {:.2g}", hlo::to_string(leaves[i].shape().element_type()), open, n,
+                          largest, relative);
     }
     for (const std::string& name : bounded->unbounded) text += " NO " + name;
     fmt::print("{} {:.1f}x{}\n", std::filesystem::path(file).stem().string(), bounded_time / exact_time, text);
