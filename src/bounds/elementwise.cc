@@ -336,11 +336,7 @@ Deviation float_rule(const Site& site) {
     case Opcode::Add:
     case Opcode::Subtract: return site.rounded(sum(a, site.deviation(1)));
     case Opcode::Complex: return sum(a, site.deviation(1));
-    case Opcode::Multiply: {
-      numerics::FunctionError own = numerics::function_error(site.contract(), Opcode::Multiply, site.type());
-      if (site.contract().contraction) own.relative += numerics::unit_roundoff(site.type());
-      return site.rounded(multiply(site), own);
-    }
+    case Opcode::Multiply: return site.rounded(multiply(site));
     case Opcode::Divide: return site.rounded(divide(site));
     case Opcode::Power: return site.rounded(power(site));
     case Opcode::Remainder: return site.rounded(remainder(site));

@@ -61,7 +61,7 @@ Deviation sum_rule(const Site& site) {
   if (site.any_deviates())
     total = sum(total, reduced(site, Opcode::Add, *sum(site.deviation(0), site.deviation_or_zero(0)),
                                site.deviation_or_zero(1)));
-  return site.rounded(total, {});
+  return site.rounded(total);
 }
 
 Deviation product_rule(const Site& site) {
@@ -70,7 +70,7 @@ Deviation product_rule(const Site& site) {
   if (!site.any_deviates() && (terms_of(site) <= 1 || numerics::unit_roundoff(site.type()) == 0)) return std::nullopt;
   const Expression largest_product = reduced(site, Opcode::Multiply, site.magnitude(0) + site.deviation_or_zero(0),
                                              site.magnitude(1) + site.deviation_or_zero(1));
-  return site.rounded(max(largest_product * (1 + 2 * roundings) - site.result_magnitude(), 0), {});
+  return site.rounded(max(largest_product * (1 + 2 * roundings) - site.result_magnitude(), 0));
 }
 
 Deviation extremum_rule(const Site& site) {

@@ -54,7 +54,7 @@ Deviation added(const Site& site) {
   }
   if (site.any_deviates())
     total = sum(total, scattered(site, Opcode::Add, site.deviation_or_zero(0), site.deviation_or_zero(2)));
-  return site.rounded(total, {});
+  return site.rounded(total);
 }
 
 // Which of several updates stays is not defined; every one of them moves its deviation.
@@ -128,7 +128,7 @@ Deviations bound_select_and_scatter(const Site& site) {
   like.called = {site.transformer.add(std::move(select)), site.transformer.operation(Opcode::Add, type)};
   const Expression moved{&site.builder, site.builder.add_like(like, site.instruction.shape.with_element_type(type),
                                                               {site.real(0).index, source.index, init.index})};
-  return {site.rounded(moved, {})};
+  return {site.rounded(moved)};
 }
 
 }  // namespace sapper::bounds

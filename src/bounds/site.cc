@@ -125,9 +125,7 @@ Deviation Site::rounded(Deviation propagated, numerics::FunctionError own) const
   const double unit = numerics::unit_roundoff(type());
   if (unit == 0) return propagated ? Deviation(inflated(*propagated)) : propagated;
   const double flushed = contract().flush_subnormals ? flushed_below(type()) : 0;
-  // A rounding that may be left out.
-  if (contract().excess_precision && hlo::bit_width(type()) < 32) own.relative += unit;
-  const bool always = own.relative > 0 || own.absolute > 0 || own.argument > 0 || flushed > 0;
+  const bool always = own.relative > 0 || own.absolute > 0 || own.argument > 0 || own.elided > 0 || flushed > 0;
   if (!propagated && !always) return std::nullopt;
   const Expression size = result_magnitude();
   const double largest = largest_finite(size.shape().element_type());
@@ -145,6 +143,7 @@ Deviation Site::rounded(Deviation propagated, numerics::FunctionError own) const
   // An implementation that is not correctly rounded may be off by its error and by a rounding.
   if (own.relative > 0 || own.absolute > 0)
     total = sum(total, where_finite(size * (own.relative + unit) + (own.absolute + smallest(type()))));
+  if (own.elided > 0) total = sum(total, where_finite(size * (own.elided * (1 + 2 * unit)) + smallest(type())));
   if (own.argument > 0) total = sum(total, where_finite(size * magnitude(0) * own.argument));
   if (total) total = inflated(*total);
   // To zero, and not beyond it.

@@ -18,7 +18,7 @@ using hlo::Shape;
 
 namespace {
 
-constexpr double bfloat16_roundoff = 0x1p-9;
+constexpr double bfloat16_roundoff = 0x1p-8;
 
 // Relative errors of products in `passes` products of bf16 numbers.
 double pass_error(int passes) {
@@ -53,7 +53,7 @@ Deviation sum_of_products(const Site& site, double terms) {
   Deviation total;
   if (right) total = product(site, site.magnitude(0), *right);
   if (a) total = sum(total, product(site, *a, b ? site.magnitude(1) + *b : site.magnitude(1)));
-  return site.rounded(total, {});
+  return site.rounded(total);
 }
 
 }  // namespace

@@ -85,6 +85,9 @@ FunctionError function_error(const Contract& contract, Opcode opcode, ElementTyp
   const double computed = std::min(unit, unit_roundoff(ElementType::F32));
   FunctionError error = written_error(opcode, computed);
   if (contract.short_formulas) error.relative += formula_error(opcode);
+  const bool narrow = unit > computed;
+  const bool contracted = opcode == Opcode::Multiply && type == ElementType::F32;
+  if ((contract.excess_precision && narrow) || (contract.contraction && contracted)) error.elided = unit;
   return error;
 }
 

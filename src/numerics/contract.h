@@ -8,13 +8,14 @@
 namespace sapper::numerics {
 
 // How a function of one or two arguments is computed: its result r is within
-//   (relative + argument * |scaled argument|) * |r| + absolute
+//   (relative + elided + argument * |scaled argument|) * |r| + absolute
 // of the exact one. `scaled argument` is what the implementation multiplies before it reduces: x of exp, y log x of
 // pow.
 struct FunctionError {
   double relative = 0;
   double argument = 0;
   double absolute = 0;
+  double elided = 0;  // relative error of a rounding that may be left out
 };
 
 struct Contract {

@@ -1,0 +1,228 @@
+// The rules, as data: a program, its inputs, and how far its results may deviate.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "bounds/bounded.h"
+#include "hlo/text.h"
+#include "hlo/verifier.h"
+
+namespace sapper::bounds {
+namespace {
+
+using hlo::ElementType;
+using hlo::Literal;
+using hlo::Module;
+using hlo::Shape;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double u = 0x1p-24;
+
+Module entry_module(const std::string& body, const std::string& before = "") {
+  const std::string text = "HloModule m\n" + before + "\nENTRY main {\n" + body + "\n}\n";
+  Result<Module> module = hlo::parse_text(text);
+  EXPECT_TRUE(module) << (module ? "" : module.error().describe()) << text;
+  const Status status = hlo::verify(*module);
+  EXPECT_TRUE(status) << (status ? "" : status.error().describe());
+  return std::move(*module);
+}
+
+Literal floats(const std::vector<double>& values) {
+  Literal literal(Shape::array(ElementType::F32, {static_cast<int64_t>(values.size())}));
+  for (size_t i = 0; i < values.size(); ++i) literal.set_real(static_cast<int64_t>(i), values[i]);
+  return literal;
+}
+
+// The deviations of the only output; empty: it does not deviate.
+std::vector<double> deviations(const Module& module, const std::vector<Literal>& arguments,
+                               const numerics::Contract& contract = {}) {
+  const auto bounded = with_bounds(module, contract);
+  EXPECT_TRUE(bounded);
+  const Status status = hlo::verify(bounded->module);
+  EXPECT_TRUE(status) << (status ? "" : status.error().describe());
+  const auto value = evaluate(*bounded, arguments);
+  EXPECT_TRUE(value) << (value ? "" : value.error().describe());
+  std::vector<double> all;
+  if (!value || !value->deviations[0].shape().is_array()) return all;
+  for (int64_t i = 0; i < value->deviations[0].element_count(); ++i) all.push_back(value->deviations[0].real_at(i));
+  return all;
+}
+
+std::vector<double> deviations(const std::string& body, const std::vector<std::vector<double>>& inputs,
+                               const numerics::Contract& contract = {}) {
+  std::vector<Literal> arguments;
+  arguments.reserve(inputs.size());
+  for (const std::vector<double>& input : inputs) arguments.push_back(floats(input));
+  return deviations(entry_module(body), arguments, contract);
+}
+
+TEST(Rules, ExactOperationsOfInputsDoNotDeviate) {
+  EXPECT_TRUE(deviations("x = f32[2] parameter(0)\ny = f32[2] parameter(1)\na = f32[2] add(x, y)\n"
+                         "m = f32[2] multiply(a, y)\nROOT d = f32[2] divide(m, x)",
+                         {{1, 2}, {3, 4}})
+                  .empty());
+}
+
+TEST(Rules, FunctionsDeviateByTheirError) {
+  const auto e = deviations("x = f32[3] parameter(0)\nROOT t = f32[3] tanh(x)", {{0, 1, -2}});
+  ASSERT_EQ(e.size(), 3U);
+  EXPECT_EQ(e[0], 0);
+  EXPECT_NEAR(e[1], 17 * u * std::tanh(1), 0.1 * u);
+}
+
+TEST(Rules, SumsOfDeviatingTermsAddUp) {
+  const auto alone = deviations("x = f32[1] parameter(0)\nROOT a = f32[1] exponential(x)", {{1}});
+  const auto twice = deviations("x = f32[1] parameter(0)\na = f32[1] exponential(x)\nROOT s = f32[1] add(a, a)", {{1}});
+  EXPECT_GE(twice[0], 2 * alone[0]);
+  EXPECT_LE(twice[0], 2 * alone[0] + 3 * u * 2 * std::exp(1));
+}
+
+TEST(Rules, DivisionByWhatMayBeZeroIsUndetermined) {
+  const std::string body =
+      "x = f32[2] parameter(0)\na = f32[2] exponential(x)\none = f32[] constant(1)\n"
+      "ones = f32[2] broadcast(one), dimensions={}\nd = f32[2] subtract(a, ones)\nROOT q = f32[2] divide(ones, d)";
+  const auto e = deviations(body, {{1e-8, 1}});
+  EXPECT_EQ(e[0], infinity);
+  EXPECT_LT(e[1], 1e-5);
+}
+
+TEST(Rules, UndecidedComparisonsJoinBothBranches) {
+  const std::string body =
+      "x = f32[2] parameter(0)\na = f32[2] exponential(x)\none = f32[] constant(1)\n"
+      "ones = f32[2] broadcast(one), dimensions={}\nc = pred[2] compare(a, ones), direction=GT\n"
+      "seven = f32[] constant(7)\nsevens = f32[2] broadcast(seven), dimensions={}\n"
+      "ROOT s = f32[2] select(c, sevens, ones)";
+  const auto e = deviations(body, {{0, 1}});
+  EXPECT_EQ(e[0], 6);  // exp(0) may come out on either side of 1
+  EXPECT_EQ(e[1], 0);
+}
+
+TEST(Rules, FloorsNearAnIntegerMayBeEither) {
+  const auto e = deviations("x = f32[2] parameter(0)\na = f32[2] exponential(x)\nROOT f = f32[2] floor(a)", {{0, 1}});
+  EXPECT_EQ(e[0], 1);
+  EXPECT_EQ(e[1], 0);
+}
+
+TEST(Rules, MaximaTakeOnTheLargerOne) {
+  const auto e = deviations(
+      "x = f32[2] parameter(0)\na = f32[2] exponential(x)\nfive = f32[] constant(5)\n"
+      "fives = f32[2] broadcast(five), dimensions={}\nROOT m = f32[2] maximum(a, fives)",
+      {{1, 2}});
+  EXPECT_EQ(e[0], 0);
+  EXPECT_GT(e[1], 0);
+}
+
+TEST(Rules, IndicesInDoubtLeaveWhatTheySelectUndetermined) {
+  const std::string body =
+      "x = f32[1] parameter(0)\nd = f32[8] parameter(1)\na = f32[1] exponential(x)\nf = f32[1] floor(a)\n"
+      "i = s32[1] convert(f)\ns = s32[] reshape(i)\nROOT r = f32[2] dynamic-slice(d, s), dynamic_slice_sizes={2}";
+  EXPECT_EQ(deviations(body, {{0}, {1, 2, 3, 4, 5, 6, 7, 8}}), (std::vector<double>{infinity, infinity}));
+  EXPECT_EQ(deviations(body, {{1}, {1, 2, 3, 4, 5, 6, 7, 8}}), (std::vector<double>{0, 0}));
+}
+
+TEST(Rules, LoopsWithAnUndecidedEndAreUndetermined) {
+  const std::string before = R"(
+condition {
+  s = (f32[], f32[]) parameter(0)
+  x = f32[] get-tuple-element(s), index=0
+  limit = f32[] constant(4)
+  ROOT c = pred[] compare(x, limit), direction=LT
+}
+body {
+  s = (f32[], f32[]) parameter(0)
+  x = f32[] get-tuple-element(s), index=0
+  y = f32[] get-tuple-element(s), index=1
+  e = f32[] exponential(y)
+  next = f32[] add(x, e)
+  ROOT r = (f32[], f32[]) tuple(next, y)
+})";
+  const std::string body = R"(
+  x = f32[1] parameter(0)
+  y = f32[1] parameter(1)
+  sx = f32[] reshape(x)
+  sy = f32[] reshape(y)
+  t = (f32[], f32[]) tuple(sx, sy)
+  w = (f32[], f32[]) while(t), condition=condition, body=body
+  ROOT r = f32[] get-tuple-element(w), index=0)";
+  const Module module = entry_module(body, before);
+  // 0, 1, 2, 3, 4: is the last below 4?
+  EXPECT_EQ(deviations(module, {floats({0}), floats({0})}), std::vector<double>{infinity});
+  const auto decided = deviations(module, {floats({0.5}), floats({0})});
+  EXPECT_GT(decided[0], 0);
+  EXPECT_LT(decided[0], 1e-4);
+}
+
+TEST(Rules, ArgMaxIsUndecidedBetweenNearTies) {
+  const std::string before = R"(
+larger {
+  a = f32[] parameter(0)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  j = s32[] parameter(3)
+  c = pred[] compare(a, b), direction=GE
+  v = f32[] select(c, a, b)
+  k = s32[] select(c, i, j)
+  ROOT t = (f32[], s32[]) tuple(v, k)
+})";
+  const std::string body = R"(
+  x = f32[4] parameter(0)
+  e = f32[4] exponential(x)
+  i = s32[4] iota(), iota_dimension=0
+  low = f32[] constant(-inf)
+  zero = s32[] constant(0)
+  r = (f32[], s32[]) reduce(e, i, low, zero), dimensions={0}, to_apply=larger
+  ROOT k = s32[] get-tuple-element(r), index=1)";
+  const Module module = entry_module(body, before);
+  EXPECT_GE(deviations(module, {floats({0, 2, 2, 1})})[0], 1);
+  EXPECT_EQ(deviations(module, {floats({0, 2, 3, 1})})[0], 0);
+}
+
+TEST(Rules, OverwritingCollisionsAreUndetermined) {
+  const std::string before = "second {\n  a = f32[] parameter(0)\n  ROOT b = f32[] parameter(1)\n}";
+  const std::string body = R"(
+  x = f32[4] parameter(0)
+  i = s32[3,1] constant({{0}, {2}, {2}})
+  y = f32[3] parameter(1)
+  ROOT s = f32[4] scatter(x, i, y), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=second)";
+  EXPECT_EQ(deviations(entry_module(body, before), {floats({0, 0, 0, 0}), floats({1, 2, 3})}),
+            (std::vector<double>{0, 0, infinity, 0}));
+}
+
+TEST(Rules, PolicyMayLeaveRoundingsOut) {
+  const std::string body =
+      "x = f32[1] parameter(0)\nn = bf16[1] convert(x)\nw = f32[1] convert(n)\nROOT r = f32[1] subtract(x, w)";
+  EXPECT_TRUE(deviations(body, {{1.001}}).empty());
+  const auto e = deviations(body, {{1.001}}, {.excess_precision = true});
+  EXPECT_GE(e[0], 0x1p-8);
+  EXPECT_LE(e[0], 0x1p-8 * 1.01);
+}
+
+TEST(Rules, SubnormalsMayBeFlushedToZeroAndNotBeyond) {
+  const std::string body = "x = f32[2] parameter(0)\nROOT r = f32[2] add(x, x)";
+  const auto e = deviations(body, {{0x1p-130, 1}}, {.flush_subnormals = true});
+  EXPECT_GE(e[0], 0x1p-129);
+  EXPECT_EQ(e[1], 0);
+}
+
+TEST(Rules, WhatHasNoBoundIsNamed) {
+  const Module module = entry_module(
+      "x = f32[2] parameter(0)\ne = f32[2] exponential(x)\n"
+      "ROOT r = f32[2] custom-call(e), custom_call_target=\"Unheard\"");
+  const auto bounded = with_bounds(module, {});
+  ASSERT_TRUE(bounded);
+  ASSERT_EQ(bounded->unbounded.size(), 1U);
+  EXPECT_EQ(bounded->unbounded[0], "custom-call (r, in main)");
+}
+
+TEST(Rules, DynamicShapesAreRefused) {
+  const Module module = entry_module(
+      "x = f32[4] parameter(0)\nn = s32[] constant(2)\nROOT r = f32[<=4] set-dimension-size(x, n), dimensions={0}");
+  const auto bounded = with_bounds(module, {});
+  ASSERT_FALSE(bounded);
+  EXPECT_EQ(bounded.error().kind, ErrorKind::Unsupported);
+}
+
+}  // namespace
+}  // namespace sapper::bounds
