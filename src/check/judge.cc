@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "bounds/bounded.h"
 #include "check/litmus.h"
@@ -22,21 +23,33 @@ void leaf_names(const Shape& shape, const std::string& path, std::vector<std::st
     leaf_names(shape.elements()[i], path.empty() ? std::to_string(i) : fmt::format("{},{}", path, i), names);
 }
 
-// Whether test(computation, instruction) holds somewhere in the module.
-template <class Test>
-bool any_instruction(const Module& module, Test test) {
-  bool found = false;
-  for_each_instruction(module, [&](const hlo::Computation& computation, const hlo::Instruction& instruction) {
-    found = found || test(computation, instruction);
-  });
-  return found;
+bool takes_min_or_max(const hlo::Instruction& instruction) {
+  return instruction.opcode == hlo::Opcode::Maximum || instruction.opcode == hlo::Opcode::Minimum ||
+         instruction.opcode == hlo::Opcode::Clamp;
 }
 
-bool has_float_min_max(const Module& module) {
-  return any_instruction(module, [](const auto&, const hlo::Instruction& instruction) {
-    const bool picks = instruction.opcode == hlo::Opcode::Maximum || instruction.opcode == hlo::Opcode::Minimum ||
-                       instruction.opcode == hlo::Opcode::Clamp;
-    return picks && hlo::is_float(instruction.shape.element_type());
+// Of its elements, or by the computation that it applies to them.
+bool takes_min_or_max(const Module& module, const hlo::Instruction& instruction) {
+  switch (instruction.opcode) {
+    case hlo::Opcode::Reduce:
+    case hlo::Opcode::ReduceWindow:
+    case hlo::Opcode::Scan:
+    case hlo::Opcode::Scatter:
+    case hlo::Opcode::Map:
+      return std::ranges::any_of(instruction.called, [&](hlo::ComputationIndex applied) {
+        return std::ranges::any_of(module.computations[applied].instructions,
+                                   [](const hlo::Instruction& inner) { return takes_min_or_max(inner); });
+      });
+    default: return takes_min_or_max(instruction);
+  }
+}
+
+bool holds_nan(const Literal& value) {
+  return std::ranges::any_of(hlo::leaves(value), [](const Literal& leaf) {
+    if (!leaf.shape().is_array() || !hlo::is_float(leaf.shape().element_type())) return false;
+    for (int64_t i = 0; i < leaf.element_count(); ++i)
+      if (std::isnan(leaf.real_at(i))) return true;
+    return false;
   });
 }
 
@@ -158,8 +171,7 @@ OutputReport Judge::judge_leaf(size_t leaf, const Literal& got, const Literal& e
 // mismatch.
 void Judge::judge_by_policy(size_t leaf, const Literal& got, const Literal& expected, Origin origin,
                             OutputReport& report) {
-  if (policy_.fast_min_max && report.difference.lost_nans == report.difference.mismatches &&
-      has_float_min_max(module_)) {
+  if (policy_.fast_min_max && report.difference.lost_nans == report.difference.mismatches && nan_meets_min_max()) {
     report.verdict = Verdict::Policy;
     report.reason = "minima and maxima drop NaN (xla_cpu_enable_fast_min_max)";
     return;
@@ -176,6 +188,18 @@ void Judge::judge_by_policy(size_t leaf, const Literal& got, const Literal& expe
     difference.undetermined = std::max(difference.undetermined, report.difference.undetermined);
     report.difference = std::move(difference);
   }
+}
+
+bool Judge::nan_meets_min_max() {
+  if (!nan_meets_min_max_) {
+    bool met = false;
+    eval::Options options = evaluation_;
+    options.trace = [&](const hlo::Computation&, const hlo::Instruction& instruction, const Literal& value) {
+      met = met || (takes_min_or_max(module_, instruction) && holds_nan(value));
+    };
+    nan_meets_min_max_ = eval::evaluate(module_, arguments_, options).has_value() && met;
+  }
+  return *nan_meets_min_max_;
 }
 
 const Judge::Bounds& Judge::bounds_under(const numerics::Contract& contract) {

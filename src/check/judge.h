@@ -74,6 +74,8 @@ class Judge {
   const Bounds& bounds_under(const numerics::Contract& contract);
   numerics::Difference within(const Bounds& bounds, size_t leaf, const hlo::Literal& got,
                               const hlo::Literal& expected) const;
+  // Whether some minimum or maximum of the reference is NaN: else none can have dropped a NaN.
+  bool nan_meets_min_max();
   [[nodiscard]] std::string doubt_about(const Bounds& bounds, const numerics::Difference& difference) const;
 
   const hlo::Module& module_;
@@ -82,7 +84,8 @@ class Judge {
   std::optional<numerics::Tolerance> tolerance_;
   Policy policy_;
   hlo::Literal reference_;
-  std::vector<Bounds> bounds_;  // under the contracts that were needed so far
+  std::vector<Bounds> bounds_;             // under the contracts that were needed so far
+  std::optional<bool> nan_meets_min_max_;  // traced when first needed
   std::optional<std::string> open_meaning_;
 };
 
