@@ -24,9 +24,8 @@ constexpr std::array identities = {
 
 // Integers or elements that are moved: the result deviates only where an operand does.
 constexpr std::array exact = {
-    std::string_view("AllocateBuffer"),       std::string_view("ConcatBitcast"), std::string_view("TopK"),
-    std::string_view("TopKBatchMajorSmallK"), std::string_view("X64Combine"),    std::string_view("X64SplitHigh"),
-    std::string_view("X64SplitLow"),
+    std::string_view("AllocateBuffer"), std::string_view("ConcatBitcast"), std::string_view("TopKBatchMajorSmallK"),
+    std::string_view("X64Combine"),     std::string_view("X64SplitHigh"),  std::string_view("X64SplitLow"),
 };
 
 }  // namespace
@@ -37,6 +36,10 @@ Deviations bound_custom_call(const Site& site) {
       site.instruction.shape.same_ignoring_layout(site.operand_shape(0)))
     return bound_pass_through(site);
   if (std::ranges::find(exact, target) != exact.end()) return bound_exact(site);
+  if (target == "TopK") return bound_topk(site);
+  if (target == "Cholesky") return bound_lower_cholesky(site);
+  if (target == "InvertDiagBlocksLowerTriangular") return bound_triangular_inverse(site, true);
+  if (target == "InvertDiagBlocksUpperTriangular") return bound_triangular_inverse(site, false);
   return site.unbounded();
 }
 

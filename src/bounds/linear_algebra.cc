@@ -97,9 +97,8 @@ Expression inverse_magnitude(const Site& site, Expression triangular, const prot
 
 // A = L L^T moves by dA (its own deviation and n + 1 roundings of |L| |L^T|); then L moves by L times the lower
 // triangle of |L^-1 dA L^-T|, to first order. Twice that holds while the triangle's entries stay well below 1.
-Deviations bound_cholesky(const Site& site) {
-  if (!site.instruction.attributes().cholesky_options().lower() || hlo::is_complex(site.type()))
-    return site.unbounded();
+Deviations bound_lower_cholesky(const Site& site) {
+  if (hlo::is_complex(site.type())) return site.unbounded();
   const Expression factor = site.result_magnitude();
   Expression moved = times(factor, factor, true) * roundings(site, site.instruction.shape);
   if (const Deviation a = site.deviation(0)) moved = moved + *a;
@@ -118,6 +117,19 @@ Deviations bound_cholesky(const Site& site) {
   const Expression spread = times(times(ones, doubt), ones);
   const Expression total = matrices.triangle(bound + spread, true);
   return {inflated(converted(total, deviation_type(site.type())))};
+}
+
+Deviations bound_cholesky(const Site& site) {
+  return site.instruction.attributes().cholesky_options().lower() ? bound_lower_cholesky(site) : site.unbounded();
+}
+
+// X = T^-1: |dX| <= |X| (roundings |T| + dT) |X|.
+Deviations bound_triangular_inverse(const Site& site, bool lower) {
+  Expression move = site.magnitude(0) * roundings(site, site.operand_shape(0));
+  if (const Deviation t = site.deviation(0)) move = move + *t;
+  const Expression inverse = site.result_magnitude();
+  const Expression inside = Matrices(site, site.operand_shape(0)).triangle(move, lower);
+  return {inflated(converted(times(times(inverse, inside), inverse), deviation_type(site.type())))};
 }
 
 // T X = B: |dX| <= |T^-1| (roundings |T| |X| + dT |X| + dB).

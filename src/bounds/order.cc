@@ -17,6 +17,8 @@ using hlo::Shape;
 
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 // Which parameters the root of a computation depends on, by number.
 std::vector<bool> used_parameters(const Computation& computation, size_t count) {
   std::vector<bool> needed(computation.instructions.size());
@@ -70,11 +72,26 @@ Expression element(const Site& site, size_t i) {
 
 // Infinite where an element of the sorted `keys` may have changed places with a neighbour.
 Expression doubt_of_places(const Site& site, Expression keys, Expression shift, int64_t dimension) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   const Expression before = abs(keys - shifted(site, keys, dimension, 1, infinity));
   const Expression after = abs(keys - shifted(site, keys, dimension, -1, infinity));
   const Expression certain = (shift <= 0.0) | ((before > shift * 2) & (after > shift * 2));
   return where(certain, shift.constant(0), shift.constant(infinity));
+}
+
+// The first result holds sorted keys, the others may come with any of those equal to theirs.
+Deviations tied_companions(const Site& site, int64_t dimension) {
+  const Expression keys = element(site, 0);
+  const auto equals = [&](int64_t by) {
+    return compare("EQ", real_of(keys), shifted(site, real_of(keys), dimension, by, infinity));
+  };
+  const Expression tied = equals(1) | equals(-1);
+  Deviations all = {std::nullopt};
+  for (size_t i = 1; i < site.instruction.shape.elements().size(); ++i) {
+    const ElementType type = deviation_type(site.instruction.shape.elements()[i].element_type());
+    const Expression zero = converted(real_of(keys), type).constant(0);
+    all.push_back(where(tied, zero.constant(infinity), zero));
+  }
+  return all;
 }
 
 // Companions move along with the keys, which are exact.
@@ -117,7 +134,10 @@ Deviations moved_along(const Site& site) {
 
 Deviations bound_sort(const Site& site) {
   const size_t count = site.operands.size();
-  if (!site.any_deviates()) return Deviations(count);
+  if (!site.any_deviates()) {
+    const bool free = site.contract().unordered_ties && !site.instruction.attributes().is_stable() && count > 1;
+    return free ? tied_companions(site, site.instruction.dimensions[0]) : Deviations(count);
+  }
   const std::vector<bool> used = used_parameters(site.called(0), 2 * count);
   std::vector<size_t> keys, deviating_keys;
   for (size_t i = 0; i < count; ++i) {
@@ -146,9 +166,13 @@ Deviations bound_sort(const Site& site) {
   return all;
 }
 
+// Values and their indices, in order along the last dimension. With a tie at the end the index is that of either.
 Deviations bound_topk(const Site& site) {
-  if (!site.any_deviates()) return Deviations(leaf_shapes(site.instruction.shape).size());
-  return site.unbounded();
+  if (site.any_deviates()) return site.unbounded();
+  if (!site.contract().unordered_ties || !site.instruction.shape.is_tuple())
+    return Deviations(leaf_shapes(site.instruction.shape).size());
+  const auto dimension = static_cast<int64_t>(site.operand_shape(0).rank()) - 1;
+  return tied_companions(site, dimension);
 }
 
 }  // namespace sapper::bounds

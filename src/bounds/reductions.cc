@@ -1,6 +1,7 @@
 // reduce and reduce-window. Sums, products, extrema and the logic of preds have rules; any other body is bounded
 // itself, and the reduction carries the deviations beside the values.
 #include <cmath>
+#include <limits>
 
 #include "base/assert.h"
 #include "bounds/rules.h"
@@ -64,13 +65,25 @@ Deviation sum_rule(const Site& site) {
   return site.rounded(total);
 }
 
+// The order of factors is free: while no product of some of them can overflow or lose bits to underflow, only roundings
+// differ.
 Deviation product_rule(const Site& site) {
   const double unit = std::max(numerics::unit_roundoff(site.type()), numerics::unit_roundoff(ElementType::F64));
   const double roundings = numerics::sum_growth(site.contract(), terms_of(site) + 1) * unit;
   if (!site.any_deviates() && (terms_of(site) <= 1 || numerics::unit_roundoff(site.type()) == 0)) return std::nullopt;
-  const Expression largest_product = reduced(site, Opcode::Multiply, site.magnitude(0) + site.deviation_or_zero(0),
-                                             site.magnitude(1) + site.deviation_or_zero(1));
-  return site.rounded(max(largest_product * (1 + 2 * roundings) - site.result_magnitude(), 0));
+  const auto product_of = [&](auto&& factor) { return reduced(site, Opcode::Multiply, factor(0), factor(1)); };
+  const auto most = [&](size_t i) { return site.magnitude(i) + site.deviation_or_zero(i); };
+  const Expression bound = max(product_of(most) * (1 + 2 * roundings) - site.result_magnitude(), 0);
+  const Expression largest = product_of([&](size_t i) { return max(most(i), 1); });
+  const Expression smallest = product_of([&](size_t i) {
+    const Expression size = site.magnitude(i);
+    return where(size <= 0.0, size.constant(1), min(size, 1));
+  });
+  const auto format = *hlo::float_format(site.type());
+  const double lowest = std::ldexp(1.0, 1 - format.bias),
+               highest = std::ldexp(1.0, (1 << format.exponent_bits) - 2 - format.bias);
+  const Expression in_range = (smallest >= smallest.constant(lowest)) & (largest < highest);
+  return site.rounded(where(in_range, bound, bound.constant(std::numeric_limits<double>::infinity())));
 }
 
 Deviation extremum_rule(const Site& site) {

@@ -42,6 +42,8 @@ Deviations bound_topk(const Site& site);
 // linear_algebra.cc
 Deviations bound_cholesky(const Site& site);
 Deviations bound_triangular_solve(const Site& site);
+Deviations bound_lower_cholesky(const Site& site);
+Deviations bound_triangular_inverse(const Site& site, bool lower);
 // custom_calls.cc
 Deviations bound_custom_call(const Site& site);
 // control.cc

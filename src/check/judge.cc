@@ -60,7 +60,7 @@ struct Permission {
 };
 
 // From narrow to wide, so that the first that explains a difference says the least.
-std::vector<Permission> permissions(const Policy& policy, Origin origin) {
+std::vector<Permission> permissions(const Policy& policy, Origin origin, bool unordered_ties) {
   std::vector<Permission> all = {
       {{.flush_subnormals = true}, "subnormals are flushed to zero"},
       {{.excess_precision = true}, "roundings to a narrow float type are left out (excess precision)"},
@@ -74,6 +74,10 @@ std::vector<Permission> permissions(const Policy& policy, Origin origin) {
   if (policy.bfloat16_products) {
     widest.bfloat16_products = true;
     all.push_back({widest, "f32 products of default precision run in bf16 passes"});
+  }
+  if (unordered_ties) {
+    all.push_back({{.unordered_ties = true}, "elements that compare equal come in another order"});
+    widest.unordered_ties = true;
   }
   if (policy.short_formulas) {
     widest.short_formulas = true;
@@ -118,11 +122,14 @@ Judgement Judge::judge(const Literal& got, Origin origin) {
     }
     judgement.outputs.push_back(std::move(output));
   }
-  if (judgement.verdict == Verdict::Mismatch && orders_ties_otherwise(module_, arguments_, got, evaluation_)) {
+  const auto in_question = [](Verdict verdict) {
+    return verdict == Verdict::Mismatch || verdict == Verdict::Undetermined;
+  };
+  if (in_question(judgement.verdict) && orders_ties_otherwise(module_, arguments_, got, evaluation_)) {
     judgement.verdict = Verdict::Policy;
     judgement.reason = "an unstable sort leaves elements that compare equal in another order";
     for (OutputReport& output : judgement.outputs) {
-      if (output.verdict != Verdict::Mismatch) continue;
+      if (!in_question(output.verdict)) continue;
       output.verdict = judgement.verdict;
       output.reason = judgement.reason;
     }
@@ -176,7 +183,7 @@ void Judge::judge_by_policy(size_t leaf, const Literal& got, const Literal& expe
     report.reason = "minima and maxima drop NaN (xla_cpu_enable_fast_min_max)";
     return;
   }
-  for (const Permission& permission : permissions(policy_, origin)) {
+  for (const Permission& permission : permissions(policy_, origin, !is_unstable_sort(module_))) {
     const Bounds& bounds = bounds_under(permission.contract);
     if (bounds.error) continue;
     numerics::Difference difference = within(bounds, leaf, got, expected);

@@ -47,6 +47,8 @@ std::vector<std::string> elements_by_line(const std::vector<Literal>& arrays, si
 
 }  // namespace
 
+bool is_unstable_sort(const Module& module) { return unstable_sort(module) != nullptr; }
+
 bool orders_ties_otherwise(const Module& module, const std::vector<Literal>& arguments, const Literal& got,
                            const eval::Options& evaluation) {
   const Instruction* const sort = unstable_sort(module);

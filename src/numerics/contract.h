@@ -30,6 +30,8 @@ struct Contract {
   bool bfloat16_products = false;
   // Functions are computed by the formulas of XLA:TPU's emitters.
   bool short_formulas = false;
+  // Where a sort is not stable, or top-k does not say, elements that compare equal come in any order.
+  bool unordered_ties = false;
   // Sums over n terms are as far off as chance makes them (square root of n), not as far as they can be: no bound, but
   // a measure of how suspicious a deviation within the bound is.
   bool statistical = false;
