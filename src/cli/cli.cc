@@ -18,6 +18,7 @@ int run(int argc, char** argv) {
   add_check(app, exit_code);
   add_bisect(app, exit_code);
   add_eval(app, exit_code);
+  add_ranges(app, exit_code);
   add_show(app, exit_code);
   add_stages(app, exit_code);
   add_targets(app, exit_code);

@@ -8,6 +8,7 @@ namespace sapper::cli {
 void add_bisect(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_eval(CLI::App& app, int& exit_code);
+void add_ranges(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
 void add_stages(CLI::App& app, int& exit_code);
 void add_targets(CLI::App& app, int& exit_code);

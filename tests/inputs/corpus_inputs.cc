@@ -39,7 +39,11 @@ int run(const std::vector<std::string>& paths, uint64_t seed, double seconds) {
     }
     const Unintended* const first = result->first_used();
     ++(first != nullptr ? produced : result->produced().empty() ? clean : selected_away);
-    fmt::print("{:<14} {}", first != nullptr ? "produced" : result->produced().empty() ? "clean" : "selected-away", path);
+    fmt::print("{:<14} {}",
+               first != nullptr             ? "produced"
+               : result->produced().empty() ? "clean"
+                                            : "selected-away",
+               path);
     int shown = 0;
     for (const Unintended& one : result->produced())
       if (first == nullptr || !one.is_selected_away)
