@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/memory.h"
-#include "check/inputs_for.h"
 #include "check/judge.h"
 #include "check/kernel_passes.h"
 #include "hlo/fingerprint.h"
@@ -57,7 +56,7 @@ class Check {
     SAPPER_CHECKED(in_file(hlo::verify(module_), report_.path));
     report_.fingerprint = hlo::fingerprint(module_).to_hex();
     SAPPER_TRY(sets_,
-               inputs_for(module_, inputs_path(options_.inputs, report_.path), options_.input_set, options_.seed));
+               inputs_for(module_, inputs_path(options_.inputs, report_.path), options_.input_set, options_.sampling));
     SAPPER_CHECKED(prepare());
     serialized_ = hlo::to_compilable_proto(module_);
     std::vector<std::vector<Literal>> executions;
@@ -70,14 +69,16 @@ class Check {
       const Literal* const output = run.prepared && executes() ? &compiled_.outputs[execution++] : nullptr;
       Report one;
       SAPPER_CHECKED(judge_run(run, output, one));
-      if (&run == &runs_.front() || severity(one.verdict) > severity(report_.verdict)) adopt(one, run.set.label);
+      if (&run == &runs_.front() || severity(one.verdict) > severity(report_.verdict)) adopt(one, run.set);
     }
     return {};
   }
 
  private:
-  void adopt(Report& one, const std::string& label) {
-    report_.input_set = label;
+  void adopt(Report& one, const InputSet& set) {
+    report_.input_set = set.label;
+    report_.inputs_kind = set.kind;
+    if (!set.kind.empty()) report_.seed = set.seed;
     report_.verdict = one.verdict;
     report_.reason = std::move(one.reason);
     report_.outputs = std::move(one.outputs);
@@ -389,9 +390,14 @@ std::string shell_quoted(const std::string& word) {
 std::string closer_look(const Report& report, const CheckOptions& options) {
   std::string command = fmt::format("sapper check {} --on {} --stages all", shell_quoted(report.path), report.target);
   if (options.level != Level::Hlo) command += options.level == Level::Llo ? " --level llo" : " --level all";
-  command += options.inputs.empty() ? fmt::format(" --seed {}", options.seed)
-                                    : fmt::format(" --inputs {}", shell_quoted(options.inputs));
-  if (!report.input_set.empty()) command += fmt::format(" --input-set {}", report.input_set.substr(3));
+  if (options.inputs.empty()) {
+    command += fmt::format(" --seed {}", report.seed);
+    if (report.inputs_kind != to_string(inputs::Kind::Dense) && !report.inputs_kind.empty())
+      command += fmt::format(" --inputs-kind {}", report.inputs_kind);
+  } else {
+    command += fmt::format(" --inputs {}", shell_quoted(options.inputs));
+    if (!report.input_set.empty()) command += fmt::format(" --input-set {}", report.input_set.substr(3));
+  }
   for (const auto& [name, value] : options.configuration.options)
     command += " --option " + shell_quoted(fmt::format("{}={}", name, target::to_string(value)));
   if (options.strict) command += " --strict";
@@ -409,7 +415,7 @@ Report check_file(target::CompilerPool& pool, const std::string& path, const Che
   Report report;
   report.path = path;
   report.target = options.target.to_string();
-  report.seed = options.seed;
+  report.seed = options.sampling.seed;
   const Clock clock;
   if (const Status status = Check(pool, options, report).run(); !status) {
     report.error = status.error();

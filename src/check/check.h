@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "check/inputs_for.h"
 #include "check/kernels.h"
 #include "check/verdict.h"
 #include "check/walk.h"
@@ -27,7 +28,7 @@ struct CheckOptions {
   target::Configuration configuration;
   Level level = Level::Hlo;
   llo::MachineOptions machine;  // numerics that LLO's text does not settle; generation and limits come from elsewhere
-  uint64_t seed = 0;
+  Sampling sampling;
   std::string inputs;            // .npz file, or a folder of them named like the modules; empty: sampled
   std::optional<int> input_set;  // which `set{i}_` of the file; nullopt: all of them
   bool all_stages = false;       // walk the stages even when the result agrees
@@ -41,8 +42,9 @@ struct Report {
   std::string module;
   std::string target;
   std::string fingerprint;
-  uint64_t seed = 0;
-  std::string input_set;  // of the decisive run, when the inputs come in sets
+  uint64_t seed = 0;        // of the decisive run's sampled inputs
+  std::string inputs_kind;  // of them: "dense", ...; empty when they come from a file
+  std::string input_set;    // of the decisive run, when the inputs come in sets
   Verdict verdict = Verdict::Undetermined;
   std::string reason;
   std::optional<Error> error;  // what stopped the check, when something did

@@ -8,14 +8,29 @@
 
 namespace sapper::check {
 
-Result<std::vector<InputSet>> inputs_for(const hlo::Module& module, const std::string& path, std::optional<int> only,
-                                         uint64_t seed) {
+namespace {
+
+Result<std::vector<InputSet>> sampled(const hlo::Module& module, const Sampling& sampling) {
+  const inputs::Ranges ranges = inputs::safe_ranges(module);
+  const hlo::Fingerprint fingerprint = hlo::fingerprint(module);
+  const bool several = sampling.seeds > 1 || sampling.kinds.size() > 1;
   std::vector<InputSet> sets;
-  if (path.empty()) {
-    SAPPER_TRY(std::vector<hlo::Literal> arguments, inputs::sample(module, hlo::fingerprint(module), seed));
-    sets.push_back({"", std::move(arguments)});
-    return sets;
-  }
+  for (const inputs::Kind kind : sampling.kinds)
+    for (int i = 0; i < sampling.seeds; ++i) {
+      const uint64_t seed = sampling.seed + static_cast<uint64_t>(i);
+      SAPPER_TRY(std::vector<hlo::Literal> arguments, inputs::sample(module, ranges, fingerprint, seed, kind));
+      const std::string name(inputs::to_string(kind));
+      sets.push_back({several ? fmt::format("{}, seed {}", name, seed) : "", seed, name, std::move(arguments)});
+    }
+  return sets;
+}
+
+}  // namespace
+
+Result<std::vector<InputSet>> inputs_for(const hlo::Module& module, const std::string& path, std::optional<int> only,
+                                         const Sampling& sampling) {
+  if (path.empty()) return sampled(module, sampling);
+  std::vector<InputSet> sets;
   SAPPER_TRY(const inputs::Npz npz, inputs::read_npz(path));
   const hlo::Computation& entry = module.entry_computation();
   std::vector<hlo::Shape> shapes;
@@ -30,13 +45,13 @@ Result<std::vector<InputSet>> inputs_for(const hlo::Module& module, const std::s
     if (only.value_or(0) != 0)
       return fail(ErrorKind::BadInput, "{}: has one input set only, not number {}", path, *only);
     SAPPER_TRY(std::vector<hlo::Literal> arguments, inputs::read_literals(npz, "in", shapes));
-    sets.push_back({"", std::move(arguments)});
+    sets.push_back({"", 0, "", std::move(arguments)});
     return sets;
   }
   for (int set = 0; has_set(set); ++set) {
     if (only && *only != set) continue;
     SAPPER_TRY(std::vector<hlo::Literal> arguments, inputs::read_literals(npz, fmt::format("set{}_in", set), shapes));
-    sets.push_back({fmt::format("set{}", set), std::move(arguments)});
+    sets.push_back({fmt::format("set{}", set), 0, "", std::move(arguments)});
   }
   if (sets.empty()) return fail(ErrorKind::BadInput, "{}: has no input set {}", path, only.value_or(0));
   return sets;

@@ -216,6 +216,7 @@ std::string to_json(const Report& report) {
   json["module"] = report.module;
   json["fingerprint"] = report.fingerprint;
   json["seed"] = report.seed;
+  if (!report.inputs_kind.empty()) json["inputs_kind"] = report.inputs_kind;
   if (!report.input_set.empty()) json["input_set"] = report.input_set;
   if (!report.reason.empty()) json["reason"] = report.reason;
   if (report.error) json["error"] = {{"kind", to_string(report.error->kind)}, {"message", report.error->describe()}};

@@ -60,7 +60,7 @@ Status run(const Arguments& arguments) {
   SAPPER_CHECKED(in_file(hlo::verify(module), arguments.path));
   SAPPER_TRY(const std::vector<check::InputSet> sets,
              check::inputs_for(module, check::inputs_path(arguments.inputs, arguments.path), arguments.input_set,
-                               arguments.seed));
+                               {.seed = arguments.seed}));
   hlo::Literal value;
   SAPPER_TRY(const std::vector<double> seconds,
              in_file(evaluate_timed(module, sets.front().arguments, arguments, value), arguments.path));

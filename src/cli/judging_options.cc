@@ -30,6 +30,14 @@ void add_machine_options(CLI::App& command, JudgingOptions& options) {
 void add_judging_options(CLI::App& command, JudgingOptions& options) {
   add_target_options(command, options.target);
   command.add_option("--seed", options.seed, "Seed of the sampled inputs")->capture_default_str();
+  command.add_option("--seeds", options.seeds, "Sampled inputs from so many seeds, the first given by --seed")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  std::vector<std::string> kinds{"all"};
+  for (const inputs::Kind kind : inputs::kinds) kinds.emplace_back(to_string(kind));
+  command.add_option("--inputs-kind", options.inputs_kind, "What the sampled inputs are like (docs/inputs.md)")
+      ->check(CLI::IsMember(kinds))
+      ->capture_default_str();
   command.add_option("--inputs", options.inputs,
                      "Inputs: an .npz file with in0.. (or set0_in0..), or a folder of NAME.npz");
   command.add_option("--input-set", options.input_set, "Only set N of the inputs file")->check(CLI::NonNegativeNumber);
@@ -45,7 +53,9 @@ Result<check::CheckOptions> check_options(const JudgingOptions& options) {
   SAPPER_TRY(result.target, target::parse_target(options.target.on));
   SAPPER_TRY(result.configuration, configuration(options.target));
   result.machine = machine_options(options);
-  result.seed = options.seed;
+  result.sampling = {options.seed, options.seeds, {}};
+  for (const inputs::Kind kind : inputs::kinds)
+    if (options.inputs_kind == "all" || options.inputs_kind == to_string(kind)) result.sampling.kinds.push_back(kind);
   result.inputs = options.inputs;
   if (options.input_set >= 0) result.input_set = options.input_set;
   result.strict = options.strict;

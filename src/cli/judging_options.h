@@ -15,6 +15,8 @@ struct JudgingOptions {
   std::string inputs;
   int input_set = -1;  // all
   uint64_t seed = 0;
+  int seeds = 1;
+  std::string inputs_kind = "dense";  // or "all"
   bool strict = false;
   double time_limit = 300;
   std::string eup = "exact";

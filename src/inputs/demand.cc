@@ -12,8 +12,7 @@ namespace {
 // Whether bounds for overflow, which may be given up, are stronger than firm ones.
 bool hides_firm(const Need& need) {
   const auto is_firm = [](const Cause& cause) { return cause.because != Because::Overflow; };
-  return need.firm != need.values &&
-         (is_firm(need.firm_low) || is_firm(need.firm_high) || is_firm(need.firm_away));
+  return need.firm != need.values && (is_firm(need.firm_low) || is_firm(need.firm_high) || is_firm(need.firm_away));
 }
 
 }  // namespace

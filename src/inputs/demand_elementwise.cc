@@ -205,10 +205,12 @@ bool Demand::add(Node n, bool subtract) {
   // Away from zero on the side where the sum is expected to be.
   const Interval expected = sum(a.bounds, b.bounds);
   bool enough = true;
-  if (values.away > 0 && expected.low >= 0 && values.away > values.low) {
+  const bool rises = values.low >= 0 || expected.low >= 0;
+  const bool falls = values.high <= 0 || expected.high <= 0;
+  if (values.away > 0 && rises && values.away > values.low) {
     values.low = values.away;
     low_cause = need.away;
-  } else if (values.away > 0 && expected.high <= 0 && -values.away < values.high) {
+  } else if (values.away > 0 && falls && -values.away < values.high) {
     values.high = -values.away;
     high_cause = need.away;
   } else if (values.away > std::max(values.low, -values.high)) {

@@ -339,6 +339,17 @@ void weight_diagonal(Literal& matrices) {
 
 }  // namespace
 
+std::string_view to_string(Kind kind) {
+  switch (kind) {
+    case Kind::Dense: return "dense";
+    case Kind::Edges: return "edges";
+    case Kind::Sparse: return "sparse";
+    case Kind::Structured: return "structured";
+    case Kind::Rounding: return "rounding";
+  }
+  return "";
+}
+
 Literal draw(const ParameterRange& range, Kind kind, uint64_t stream) {
   Literal literal = Literal::uninitialized(range.shape);
   switch (hlo::element_class(range.shape.element_type())) {

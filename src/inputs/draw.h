@@ -16,6 +16,11 @@ enum class Kind : uint8_t {
   Rounding,    // numbers that are hard to round: all-ones mantissas, ties after rounding to bf16, sums that cancel
 };
 
+constexpr Kind kinds[] = {Kind::Dense, Kind::Edges, Kind::Sparse, Kind::Structured, Kind::Rounding};
+
+// "dense", "edges", ...
+[[nodiscard]] std::string_view to_string(Kind kind);
+
 // An array of the range's shape; the same for the same stream on every machine.
 [[nodiscard]] hlo::Literal draw(const ParameterRange& range, Kind kind, uint64_t stream);
 

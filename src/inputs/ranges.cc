@@ -77,8 +77,8 @@ class Analysis {
     range.values = need.values;
     range.low = reason(need.low);
     range.high = reason(need.high);
-    range.away = need.values.away > 0 ? reason(need.away) : Reason();
-    if (!need.is_proof && need.firm.away < need.values.away) range.values.away = need.firm.away;
+    if (!need.is_proof) range.values.away = std::min(need.values.away, need.firm.away);
+    if (range.values.away > 0) range.away = reason(need.is_proof ? need.away : need.firm_away);
     range.roles = need.roles;
     range.is_proof = need.is_proof;
     range.indexes = hlo::is_integer(range.shape.element_type()) &&
@@ -86,12 +86,15 @@ class Analysis {
     if (range.values.is_empty()) range.values.away = 0;
     if (hlo::is_integer(range.shape.element_type())) return;
     keep_useful(range, need);
-    if (!range.is_proof) keep_everyday(range);
+    if (!range.is_proof) keep_everyday(range, need);
   }
 
   // Where no range is proven safe, everyday values have to do.
-  static void keep_everyday(ParameterRange& range) {
-    const Interval both = intersection(range.values, {range.natural.low, range.natural.high});
+  void keep_everyday(ParameterRange& range, const Need& need) const {
+    const Interval everyday{range.natural.low, range.natural.high};
+    if (intersection(range.values, everyday).is_empty() && !intersection(need.firm, everyday).is_empty())
+      keep_firm(range, need);
+    const Interval both = intersection(range.values, everyday);
     if (both.is_empty()) return;
     if (both.low > range.values.low) range.low = {};
     if (both.high < range.values.high) range.high = {};
@@ -99,16 +102,20 @@ class Analysis {
   }
 
   // Overflow that only numbers far below everyday ones would prevent is left to chance.
-  void keep_useful(ParameterRange& range, const Need& need) {
+  void keep_useful(ParameterRange& range, const Need& need) const {
     constexpr double least_share = 0x1p-20;
     if (range.values.largest() >= range.natural.largest() * least_share) return;
     const Interval& firm = need.firm;
     if (firm.largest() < range.natural.largest() * least_share) return;
-    range.values.low = firm.low;
-    range.values.high = firm.high;
+    keep_firm(range, need);
+    range.is_proof = false;
+  }
+
+  void keep_firm(ParameterRange& range, const Need& need) const {
+    range.values = need.firm;
     range.low = reason(need.firm_low);
     range.high = reason(need.firm_high);
-    range.is_proof = false;
+    range.away = need.firm.away > 0 ? reason(need.firm_away) : Reason();
   }
 
   void confirm(const Demand& demand, const std::vector<Estimate>& expected) {

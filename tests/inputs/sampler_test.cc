@@ -7,8 +7,7 @@
 #include <set>
 
 #include "hlo/text.h"
-#include "inputs/float_roles.h"
-#include "inputs/index_roles.h"
+#include "inputs/natural.h"
 
 namespace sapper::inputs {
 namespace {
@@ -22,9 +21,11 @@ Module parse(const std::string& text) {
   return *std::move(module);
 }
 
-std::vector<Literal> sampled(const Module& module, uint64_t seed) {
-  return *sample(module, hlo::fingerprint(module), seed);
+std::vector<Literal> sampled(const Module& module, uint64_t seed, Kind kind = Kind::Dense) {
+  return *sample(module, hlo::fingerprint(module), seed, kind);
 }
+
+Interval range_of(const Module& module, size_t parameter) { return safe_ranges(module).parameters[parameter].values; }
 
 constexpr const char* gather_text = R"(
 HloModule m
@@ -50,7 +51,7 @@ TEST(Sampler, SameSeedSameBytesOtherSeedOtherBytes) {
 
 TEST(Sampler, IndicesStayInsideAndReachTheEdges) {
   const Module module = parse(gather_text);
-  EXPECT_EQ(index_roles(module), (std::map<int64_t, int64_t>{{1, 999}}));
+  EXPECT_EQ(range_of(module, 1), (Interval{0, 999}));
   std::set<int64_t> seen;
   for (uint64_t seed = 0; seed < 8; ++seed) {
     const Literal indices = sampled(module, seed)[1];
@@ -91,7 +92,7 @@ ENTRY e {
   w = (s32[], f32[16], f32[4]) while(t), condition=cond, body=body
   ROOT r = f32[4] get-tuple-element(w), index=2
 })");
-  EXPECT_EQ(index_roles(module), (std::map<int64_t, int64_t>{{0, 12}}));
+  EXPECT_EQ(range_of(module, 0), (Interval{0, 11}));  // one less than the first iteration could take: there is a second
 }
 
 TEST(Sampler, WeightsAreScaledByWhatIsSummedOfThem) {
@@ -130,7 +131,7 @@ ENTRY e {
   y = f32[64,16] get-tuple-element(w), index=1
   ROOT r = (f32[64,16], f32[1,6,6,128]) tuple(y, c)
 })");
-  EXPECT_EQ(contracted_lengths(module), (std::map<int64_t, int64_t>{{1, 16}, {2, 16}, {4, 36}}));
+  EXPECT_EQ(contracted_terms(flatten(module)), (std::vector<double>{0, 16, 16, 0, 36}));
   const auto largest = [&](size_t parameter) {
     const Literal value = sampled(module, 0)[parameter];
     double magnitude = 0;
@@ -143,35 +144,92 @@ ENTRY e {
   EXPECT_GT(largest(4), 0.25);
 }
 
-TEST(Sampler, VariancesArePositiveAndBareRootsAreNot) {
+TEST(Sampler, KindsDifferAndEachIsDeterministic) {
+  const Module module = parse("HloModule m\nENTRY e { ROOT x = f32[64,32] parameter(0) }");
+  for (const Kind kind : kinds) {
+    EXPECT_EQ(sampled(module, 3, kind)[0], sampled(module, 3, kind)[0]);
+    for (const Kind other : kinds)
+      if (other != kind) EXPECT_FALSE(sampled(module, 3, kind)[0] == sampled(module, 3, other)[0]);
+  }
+}
+
+int64_t count(const Literal& value, double wanted) {
+  int64_t found = 0;
+  for (int64_t i = 0; i < value.element_count(); ++i) found += value.real_at(i) == wanted ? 1 : 0;
+  return found;
+}
+
+TEST(Sampler, EdgesHaveZerosSubnormalsTiesAndTheTypesLimits) {
+  const Module module = parse("HloModule m\nENTRY e { ROOT x = f16[64,64] parameter(0) }");
+  const Literal x = sampled(module, 0, Kind::Edges)[0];
+  for (const double edge : {0.0, 65504.0, -65504.0, 0x1p-24, 0x1p-14, 2.5, 1.0, 0.5})
+    EXPECT_GT(count(x, edge), 0) << edge;
+  bool has_negative_zero = false;
+  for (int64_t i = 0; i < x.element_count(); ++i) has_negative_zero |= x.real_at(i) == 0 && std::signbit(x.real_at(i));
+  EXPECT_TRUE(has_negative_zero);
+}
+
+TEST(Sampler, EdgesOfIntegersAreTheirTypesLimits) {
+  const Module module = parse("HloModule m\nENTRY e { ROOT x = s32[64,64] parameter(0) }");
+  const Literal x = sampled(module, 0, Kind::Edges)[0];
+  for (const double edge : {-2147483648.0, 2147483647.0, 0.0, -1.0}) EXPECT_GT(count(x, edge), 0) << edge;
+}
+
+TEST(Sampler, SparseIsMostlyZeroUnlessZeroIsUnsafe) {
+  const Module free = parse("HloModule m\nENTRY e { ROOT x = f32[64,64] parameter(0) }");
+  EXPECT_GT(count(sampled(free, 0, Kind::Sparse)[0], 0), 3000);
+  const Module divided = parse(
+      "HloModule m\nENTRY e { x = f32[64,64] parameter(0)\n y = f32[64,64] parameter(1)\n ROOT q = f32[64,64] "
+      "divide(x, y) }");
+  EXPECT_EQ(count(sampled(divided, 0, Kind::Sparse)[1], 0), 0);
+}
+
+TEST(Sampler, StructuredHasOneHotConstantAndSortedRows) {
+  const Module module = parse("HloModule m\nENTRY e { ROOT x = f32[64,32] parameter(0) }");
+  const Literal x = sampled(module, 0, Kind::Structured)[0];
+  int one_hot = 0, constant = 0, sorted = 0;
+  for (int64_t row = 0; row < 64; ++row) {
+    int zeros = 0, ones = 0, equal = 0, rising = 0;
+    for (int64_t k = 0; k < 32; ++k) {
+      const double value = x.real_at(row * 32 + k);
+      const double next = x.real_at(row * 32 + (k + 1) % 32);
+      zeros += value == 0 ? 1 : 0;
+      ones += value == 1 ? 1 : 0;
+      equal += value == next ? 1 : 0;
+      rising += value < next ? 1 : 0;
+    }
+    one_hot += zeros == 31 && ones == 1 ? 1 : 0;
+    constant += equal == 32 ? 1 : 0;
+    sorted += rising == 31 ? 1 : 0;
+  }
+  EXPECT_GT(one_hot, 5);
+  EXPECT_GT(constant, 5);
+  EXPECT_GT(sorted, 5);
+}
+
+TEST(Sampler, RoundingHasNumbersBetweenTwoOfBfloat16AndSumsThatCancel) {
+  const Module module = parse("HloModule m\nENTRY e { ROOT x = f32[4096] parameter(0) }");
+  const Literal x = sampled(module, 0, Kind::Rounding)[0];
+  int ties = 0, cancelling = 0;
+  for (int64_t i = 0; i < 4096; ++i) {
+    const auto bits = x.data<uint32_t>()[static_cast<size_t>(i)];
+    ties += (bits & 0xffff) == 0x8000 ? 1 : 0;
+    if (i % 4 == 1) cancelling += std::fabs(x.real_at(i) + x.real_at(i - 1)) <= 1e-6 * std::fabs(x.real_at(i)) ? 1 : 0;
+  }
+  EXPECT_GT(ties, 1000);
+  EXPECT_GT(cancelling, 1000);
+}
+
+TEST(Sampler, SortedAndUniqueIndicesAreThat) {
   const Module module = parse(R"(
 HloModule m
 ENTRY e {
-  variance = f32[64] parameter(0)
-  x = f32[64] parameter(1)
-  epsilon = f32[] constant(1e-5)
-  epsilons = f32[64] broadcast(epsilon), dimensions={}
-  safe = f32[64] add(variance, epsilons)
-  scale = f32[64] rsqrt(safe)
-  root = f32[64] sqrt(x)
-  moment = f32[64] parameter(2)
-  gradient = f32[64] parameter(3)
-  kept = f32[64] multiply(epsilons, moment)
-  square = f32[64] multiply(gradient, gradient)
-  updated = f32[64] add(kept, square)
-  corrected = f32[64] divide(updated, epsilons)
-  deviation = f32[64] sqrt(corrected)
-  scaled = f32[64] multiply(scale, root)
-  ROOT r = f32[64] divide(scaled, deviation)
+  table = f32[1000] parameter(0)
+  indices = s32[64,1] parameter(1)
+  ROOT rows = f32[64] gather(table, indices), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}, indices_are_sorted=true
 })");
-  EXPECT_EQ(positive_parameters(module), (std::set<int64_t>{0, 2}));
-  const std::vector<Literal> arguments = sampled(module, 0);
-  int64_t negative = 0;
-  for (int64_t i = 0; i < 64; ++i) {
-    EXPECT_GT(arguments[0].real_at(i), 0);
-    negative += arguments[1].real_at(i) < 0 ? 1 : 0;
-  }
-  EXPECT_GT(negative, 0);
+  const Literal indices = sampled(module, 0)[1];
+  for (int64_t i = 1; i < 64; ++i) EXPECT_LE(indices.integer_at(i - 1), indices.integer_at(i));
 }
 
 TEST(Sampler, FloatsAreFiniteDistinctAndOfBothSigns) {
