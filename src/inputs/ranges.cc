@@ -60,7 +60,8 @@ class Analysis {
   [[nodiscard]] std::vector<Estimate> natural_estimates() const {
     std::vector<Estimate> estimates;
     for (const ParameterRange& range : ranges_.parameters)
-      estimates.push_back({range.natural, typical_share * range.natural.high, range.shape.is_array()});
+      estimates.push_back(
+          {{range.natural.low, range.natural.high}, typical_share * range.natural.high, range.shape.is_array()});
     return estimates;
   }
 
