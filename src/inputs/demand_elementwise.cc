@@ -22,8 +22,11 @@ struct Inverse {
   bool is_odd = false;  // keeps the distance from zero
 };
 
-double square(double x) { return x * x; }
-double cube(double x) { return x * x * x; }
+// What is not zero stays so.
+double kept_from_zero(double x, double from) { return x == 0 && from != 0 ? std::copysign(1e-300, from) : x; }
+
+double square(double x) { return kept_from_zero(x * x, std::fabs(x)); }
+double cube(double x) { return kept_from_zero(x * x * x, x); }
 double logit(double x) { return std::log(x / (1 - x)); }
 double identity(double x) { return x; }
 double reciprocal_square(double x) { return 1 / (x * x); }
@@ -167,12 +170,20 @@ bool Demand::function_of_one(Node n) {
   }
   for (const Inverse& it : inverses) {
     if (it.opcode != opcode) continue;
+    // Where the result must not be zero, rounding should not make it that: 1 and what is next to it under a logarithm.
+    const auto bound_for = [&](double value) {
+      const double zero = it.inverse(0);
+      const double bound = it.inverse(value);
+      const double unit = 4 * epsilon(type(x[0])) * std::fabs(zero);
+      if (value == 0 || !std::isfinite(unit) || std::fabs(bound - zero) >= unit) return bound;
+      return (value > 0) != it.falls ? zero + unit : zero - unit;
+    };
     if (values.low > it.least) {
-      const double bound = it.inverse(std::min(values.low, it.most));
+      const double bound = bound_for(std::min(values.low, it.most));
       it.falls ? needs_.at_most(x[0], bound, need.low) : needs_.at_least(x[0], bound, need.low);
     }
     if (values.high < it.most) {
-      const double bound = it.inverse(std::max(values.high, it.least));
+      const double bound = bound_for(std::max(values.high, it.least));
       it.falls ? needs_.at_least(x[0], bound, need.high) : needs_.at_most(x[0], bound, need.high);
     }
     if (values.away == 0) return true;
@@ -184,7 +195,9 @@ bool Demand::function_of_one(Node n) {
       needs_.at_least(x[0], it.inverse(values.away), need.away);
       return true;
     }
-    return it.falls || values.low > 0;
+    if (!it.falls) return values.low > 0;
+    needs_.at_most(x[0], bound_for(values.away), need.away);  // rsqrt, acos: not negative
+    return true;
   }
   // Bounded whatever the operand is (sine, erf, atan2, ...), or not looked into.
   const std::vector<Interval> anything(x.size(), finite_values(type(n)));
@@ -219,10 +232,19 @@ bool Demand::add(Node n, bool subtract) {
   // What remains of a constant is a unit of its last place or more.
   for (const auto& [fixed, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
     if (fixed->adjustable || !other->adjustable) continue;
-    const double unit = 4 * epsilon(type(n)) * fixed->bounds.largest();
+    const double unit = hlo::is_integer(type(n)) ? 1 : 4 * epsilon(type(n)) * fixed->bounds.largest();
     if (values.low > 0) values.low = std::max(values.low, unit);
     if (values.high < 0) values.high = std::min(values.high, -unit);
   }
+  // What remains of operands that cancel is, too.
+  const auto rounding_unit = [&](const Share& share) {
+    return hlo::is_integer(type(n)) || !a.adjustable || !b.adjustable
+               ? 0
+               : 4 * epsilon(type(n)) * std::max(std::fabs(share.a), std::fabs(share.b));
+  };
+  if (values.low > 0) values.low = std::max(values.low, rounding_unit(share_of_sum(values.low, a, b)));
+  if (values.high < 0)
+    values.high = -std::max(-values.high, rounding_unit(share_of_sum(-values.high, negative(a), negative(b))));
   const bool below_maximum = subtract && is_maximum_over(module_, program_, x[1], x[0]);
   const Share low = share_of_sum(values.low, a, b);
   Share high = share_of_sum(-values.high, negative(a), negative(b));

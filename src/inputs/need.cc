@@ -31,6 +31,7 @@ void Needs::at_least(Node n, double low, Cause cause) {
   Need& need = needs_[n];
   const hlo::ElementType type = program_.nodes[n].shape->element_type();
   if (hlo::is_integer(type)) low = std::ceil(low);
+  if (low > 0) low = std::max(low, least_normal(type));  // what is less may count as zero
   if (!(low > need.values.low)) {
     if (cause.because != Because::Overflow && low > need.firm.low) {
       need.firm.low = low;
@@ -61,6 +62,7 @@ void Needs::at_most(Node n, double high, Cause cause) {
   Need& need = needs_[n];
   const hlo::ElementType type = program_.nodes[n].shape->element_type();
   if (hlo::is_integer(type)) high = std::floor(high);
+  if (high < 0) high = std::min(high, -least_normal(type));
   if (!(high < need.values.high)) {
     if (cause.because != Because::Overflow && high < need.firm.high) {
       need.firm.high = high;
@@ -88,6 +90,7 @@ void Needs::at_most(Node n, double high, Cause cause) {
 void Needs::away_from_zero(Node n, double distance, Cause cause) {
   if (!is_bounded(n)) return;
   Need& need = needs_[n];
+  if (distance > 0) distance = std::max(distance, least_normal(program_.nodes[n].shape->element_type()));
   if (cause.because != Because::Overflow && distance > need.firm.away && distance <= need.firm.largest()) {
     need.firm.away = distance;
     need.firm_away = cause;

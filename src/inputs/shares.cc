@@ -42,7 +42,10 @@ Share share_of_sum(double low, const Estimate& a, const Estimate& b) {
     lower += raise;
     missing -= raise;
   }
-  return {of_a + missing / 2, of_b + missing / 2};
+  of_a += missing / 2;
+  of_b += missing / 2;
+  const double lost = std::max(0.0, low - (of_a + of_b));  // to rounding: a small bound beside large operands
+  return {of_a + lost / 2, of_b + lost / 2};
 }
 
 Share share_of_product(double limit, double terms, const Estimate& a, const Estimate& b) {
