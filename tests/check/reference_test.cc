@@ -35,7 +35,7 @@ std::string disagreement(const std::string& module_path, const std::string& npz_
   const auto module = hlo::read_module(module_path);
   if (!module) return module.error().describe();
   if (const Status verified = hlo::verify(*module); !verified) return verified.error().describe();
-  const auto sets = inputs_for(*module, npz_path, std::nullopt, 0);
+  const auto sets = inputs_for(*module, npz_path, std::nullopt, {});
   if (!sets) return sets.error().describe();
   const auto npz = inputs::read_npz(npz_path);
   for (const InputSet& set : *sets) {

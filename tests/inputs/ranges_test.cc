@@ -355,6 +355,8 @@ TEST(Ranges, ProvenRangesNeverGiveNonFiniteValues) {
                           const hlo::Literal& value) { watch.see(computation, instruction, value); };
       const auto arguments = sample(module, ranges, hlo::fingerprint(module), seed, kind);
       RC_ASSERT(eval::evaluate(module, *arguments, options).has_value());
+      for (const Unintended& one : watch.produced())
+        RC_LOG() << to_string(kind) << ": " << one.opcode << " " << one.instruction << "\n";
       RC_ASSERT(watch.produced().empty());
     }
   };
