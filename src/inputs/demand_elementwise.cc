@@ -236,11 +236,12 @@ bool Demand::add(Node n, bool subtract) {
     if (values.low > 0) values.low = std::max(values.low, unit);
     if (values.high < 0) values.high = std::min(values.high, -unit);
   }
-  // What remains of operands that cancel is, too.
+  // What remains of operands that cancel is, too; not of such sizes that nothing is known of them.
   const auto rounding_unit = [&](const Share& share) {
-    return hlo::is_integer(type(n)) || !a.adjustable || !b.adjustable
-               ? 0
-               : 4 * epsilon(type(n)) * std::max(std::fabs(share.a), std::fabs(share.b));
+    constexpr double largest_known = 100;
+    const double largest = std::max(std::fabs(share.a), std::fabs(share.b));
+    const bool applies = !hlo::is_integer(type(n)) && a.adjustable && b.adjustable && largest < largest_known;
+    return applies ? 4 * epsilon(type(n)) * largest : 0;
   };
   if (values.low > 0) values.low = std::max(values.low, rounding_unit(share_of_sum(values.low, a, b)));
   if (values.high < 0)

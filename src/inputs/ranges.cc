@@ -93,10 +93,10 @@ class Analysis {
   // Where no range is proven safe, everyday values have to do.
   void keep_everyday(ParameterRange& range, const Need& need) const {
     const Interval everyday{range.natural.low, range.natural.high};
-    if (intersection(range.values, everyday).is_empty() && !intersection(need.firm, everyday).is_empty())
-      keep_firm(range, need);
+    if (intersection(range.values, everyday).is_empty()) keep_firm(range, need);
+    if (intersection(range.values, everyday).is_empty()) range.values.away = 0;
+    if (intersection(range.values, everyday).is_empty()) range.values = everyday;
     const Interval both = intersection(range.values, everyday);
-    if (both.is_empty()) return;
     if (both.low > range.values.low) range.low = {};
     if (both.high < range.values.high) range.high = {};
     range.values = both;

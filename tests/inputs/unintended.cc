@@ -122,7 +122,6 @@ void UnintendedWatch::see(const Computation& computation, const Instruction& ins
     if (fresh)
       produced_.push_back({computation.name, instruction.name, std::string(to_string(instruction.opcode)),
                            instruction.shape.to_text(false), kinds.nan, true});
-    use_operands(computation, instruction);  // infinities that met are not selected away
     state.origin = origin->second;
   }
   if (!passes && state.origin >= 0) produced_[static_cast<size_t>(state.origin)].is_selected_away = false;
