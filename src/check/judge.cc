@@ -53,6 +53,12 @@ bool holds_nan(const Literal& value) {
   });
 }
 
+// An output is judged by its decided elements as long as nearly all are.
+bool enough_decided(const numerics::Difference& difference) {
+  constexpr double most_undetermined = 0.01;
+  return static_cast<double>(difference.undetermined) <= most_undetermined * static_cast<double>(difference.elements);
+}
+
 // A way in which policy lets a target differ from the program as written.
 struct Permission {
   numerics::Contract contract;
@@ -162,9 +168,11 @@ OutputReport Judge::judge_leaf(size_t leaf, const Literal& got, const Literal& e
   if (report.difference.mismatches > 0) {
     report.verdict = Verdict::Mismatch;
     if (!policy_.strict) judge_by_policy(leaf, got, expected, origin, report);
-  } else if (report.difference.undetermined > 0) {
+  } else if (!enough_decided(report.difference)) {
     report.verdict = Verdict::Undetermined;
     report.reason = doubt_about(strict, report.difference);
+  } else {
+    report.suspicion = suspicion_of({}, leaf, got, expected);
   }
   if (report.verdict != Verdict::Mismatch) return report;
   if (!open_meaning_) open_meaning_ = open_meaning(module_).value_or("");
@@ -188,8 +196,11 @@ void Judge::judge_by_policy(size_t leaf, const Literal& got, const Literal& expe
     if (bounds.error) continue;
     numerics::Difference difference = within(bounds, leaf, got, expected);
     if (difference.mismatches == 0) {
-      report.verdict = difference.undetermined == 0 ? Verdict::Policy : Verdict::Undetermined;
-      report.reason = difference.undetermined == 0 ? permission.reason : doubt_about(bounds, difference);
+      const bool decided = enough_decided(difference);
+      report.verdict = decided ? Verdict::Policy : Verdict::Undetermined;
+      report.reason = decided ? permission.reason : doubt_about(bounds, difference);
+      report.difference.undetermined = difference.undetermined;
+      report.suspicion = suspicion_of(permission.contract, leaf, got, expected);
       return;
     }
     difference.undetermined = std::max(difference.undetermined, report.difference.undetermined);
@@ -207,6 +218,12 @@ bool Judge::nan_meets_min_max() {
     nan_meets_min_max_ = eval::evaluate(module_, arguments_, options).has_value() && met;
   }
   return *nan_meets_min_max_;
+}
+
+double Judge::suspicion_of(numerics::Contract contract, size_t leaf, const Literal& got, const Literal& expected) {
+  contract.statistical = true;
+  const Bounds& bounds = bounds_under(contract);
+  return bounds.error ? 0 : within(bounds, leaf, got, expected).max_excess;
 }
 
 const Judge::Bounds& Judge::bounds_under(const numerics::Contract& contract) {

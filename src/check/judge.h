@@ -20,6 +20,9 @@ struct OutputReport {
   Verdict verdict = Verdict::Agree;
   std::string reason;  // empty when it agrees
   numerics::Difference difference;
+  // The largest deviation of an element that agrees, over what it would be if roundings in sums were as independent as
+  // chance (numerics::Contract::statistical). Far above 1 is suspicious, though legal.
+  double suspicion = 0;
 };
 
 struct Judgement {
@@ -72,6 +75,7 @@ class Judge {
   void judge_by_policy(size_t leaf, const hlo::Literal& got, const hlo::Literal& expected, Origin origin,
                        OutputReport& report);
   const Bounds& bounds_under(const numerics::Contract& contract);
+  double suspicion_of(numerics::Contract contract, size_t leaf, const hlo::Literal& got, const hlo::Literal& expected);
   numerics::Difference within(const Bounds& bounds, size_t leaf, const hlo::Literal& got,
                               const hlo::Literal& expected) const;
   // Whether some minimum or maximum of the reference is NaN: else none can have dropped a NaN.

@@ -118,6 +118,7 @@ Json output_json(const OutputReport& output) {
   json["mismatches"] = difference.mismatches;
   json["undetermined"] = difference.undetermined;
   json["max_excess"] = number(difference.max_excess);
+  json["suspicion"] = number(output.suspicion);
   json["max_abs"] = number(difference.max_absolute);
   json["max_rel"] = number(difference.max_relative);
   json["worst_index"] = difference.worst >= 0 ? Json(difference.worst_index) : Json(nullptr);

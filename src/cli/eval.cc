@@ -2,6 +2,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "bounds/bounded.h"
 #include "check/inputs_for.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
@@ -25,6 +26,7 @@ struct Arguments {
   int input_set = 0;
   int repeat = 1;
   bool excess_precision = false;
+  bool bounds = false;
   bool trace = false;
   bool json = false;
 };
@@ -40,8 +42,20 @@ void print_trace(const hlo::Computation& computation, const hlo::Instruction& in
              value.shape().is_tuple() ? "" : value_text(value));
 }
 
+// With bounds: under the strict contract, deviations beside the values.
+Result<bounds::Bounded> evaluate_once(const hlo::Module& module, const std::vector<hlo::Literal>& arguments,
+                                      bool with_bounds, const eval::Options& evaluation) {
+  if (with_bounds) {
+    SAPPER_TRY(const bounds::BoundedModule bounded, bounds::with_bounds(module, {}));
+    return bounds::evaluate(bounded, arguments, evaluation);
+  }
+  bounds::Bounded exact;
+  SAPPER_TRY(exact.value, eval::evaluate(module, arguments, evaluation));
+  return exact;
+}
+
 Result<std::vector<double>> evaluate_timed(const hlo::Module& module, const std::vector<hlo::Literal>& arguments,
-                                           const Arguments& options, hlo::Literal& value) {
+                                           const Arguments& options, bounds::Bounded& value) {
   eval::Options evaluation;
   evaluation.excess_precision = options.excess_precision;
   if (options.trace) evaluation.trace = print_trace;
@@ -49,7 +63,7 @@ Result<std::vector<double>> evaluate_timed(const hlo::Module& module, const std:
   for (int i = 0; i < options.repeat; ++i) {
     value = {};
     const auto start = std::chrono::steady_clock::now();
-    SAPPER_TRY(value, eval::evaluate(module, arguments, evaluation));
+    SAPPER_TRY(value, evaluate_once(module, arguments, options.bounds, evaluation));
     seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   return seconds;
@@ -61,27 +75,39 @@ Status run(const Arguments& arguments) {
   SAPPER_TRY(const std::vector<check::InputSet> sets,
              check::inputs_for(module, check::inputs_path(arguments.inputs, arguments.path), arguments.input_set,
                                {.seed = arguments.seed}));
-  hlo::Literal value;
+  bounds::Bounded value;
   SAPPER_TRY(const std::vector<double> seconds,
              in_file(evaluate_timed(module, sets.front().arguments, arguments, value), arguments.path));
-  const std::vector<hlo::Literal> leaves = hlo::leaves(value);
   Json outputs = Json::array();
   inputs::Npz npz;
-  for (const hlo::Literal& leaf : leaves) {
-    if (!leaf.shape().is_array()) continue;
-    const std::string name = fmt::format("out{}", npz.size());
+  const auto print = [&](const std::string& name, const hlo::Literal& array) {
     if (!arguments.json && arguments.output.empty())
-      fmt::print("{} = {} {}\n", name, leaf.shape().to_text(), value_text(leaf));
-    outputs.push_back({{"name", name}, {"shape", leaf.shape().to_text()}, {"elements", leaf.element_count()}});
-    npz[name] = inputs::to_npy(leaf);
+      fmt::print("{} = {} {}\n", name, array.shape().to_text(), value_text(array));
+    npz[name] = inputs::to_npy(array);
+  };
+  const std::vector<hlo::Literal> leaves = hlo::leaves(value.value);
+  for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+    const hlo::Shape& shape = leaves[leaf].shape();
+    if (!shape.is_array()) continue;
+    const size_t number = outputs.size();
+    print(fmt::format("out{}", number), leaves[leaf]);
+    outputs.push_back(
+        {{"name", fmt::format("out{}", number)}, {"shape", shape.to_text()}, {"elements", shape.element_count()}});
+    if (!arguments.bounds) continue;
+    // Where every implementation gives the reference's value: zeros.
+    const hlo::Literal& deviation = value.deviations[leaf];
+    print(fmt::format("deviation{}", number),
+          deviation.shape().is_array() ? deviation
+                                       : hlo::Literal(shape.without_layout().with_element_type(hlo::ElementType::F32)));
   }
   if (!arguments.output.empty()) SAPPER_CHECKED(inputs::write_npz(arguments.output, npz));
   if (!arguments.json) return {};
-  const Json json{{"module", module.name},
-                  {"fingerprint", hlo::fingerprint(module).to_hex()},
-                  {"seed", arguments.seed},
-                  {"outputs", outputs},
-                  {"seconds", seconds}};
+  Json json{{"module", module.name},
+            {"fingerprint", hlo::fingerprint(module).to_hex()},
+            {"seed", arguments.seed},
+            {"outputs", outputs},
+            {"seconds", seconds}};
+  if (arguments.bounds) json["unbounded"] = value.unbounded;
   fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
   return {};
 }
@@ -103,6 +129,8 @@ void add_eval(CLI::App& app, int& exit_code) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--excess-precision", arguments->excess_precision, "Leave out roundings to narrow float types");
+  command->add_flag("--bounds", arguments->bounds,
+                    "Also how far a legal implementation may be from each element: deviation0.. (docs/verdicts.md)");
   command->add_flag("--trace", arguments->trace, "Print each instruction's value on stderr");
   command->add_flag("--json", arguments->json, "One JSON object on stdout (docs/json.md)");
   command->footer("Example: sapper eval examples/softmax.hlo --inputs in.npz --output out.npz");
