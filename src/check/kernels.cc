@@ -22,11 +22,8 @@ using hlo::Literal;
 using hlo::Module;
 using hlo::Shape;
 
-// Where two values differ in bits; empty: nowhere.
-std::string bits_text(const Literal& a, const Literal& b) {
-  const auto element = numerics::first_different_bits(a, b);
-  if (!element) return "";
-  const auto [leaf, index] = *element;
+std::string difference_text(const Literal& a, const Literal& b, numerics::Element element) {
+  const auto [leaf, index] = element;
   return fmt::format("result {} differs at element {}: {} and {}", leaf, index, hlo::leaves(a)[leaf].real_at(index),
                      hlo::leaves(b)[leaf].real_at(index));
 }
@@ -151,8 +148,8 @@ class KernelsRun {
         if (value) continue;
         report.emitted_wrong = report.emitted_wrong || report.verdict == Verdict::Mismatch;
         value = std::move(run->output);
-      } else if (const std::string difference = bits_text(*value, run->output); !difference.empty()) {
-        worsen(report, Verdict::Mismatch, fmt::format("{} and {}: {}", options_.stages[0], stage, difference));
+      } else {
+        compare_stages(*value, stage, run->output, report);
       }
     }
     for (const KernelFinding& finding : report.findings) {
@@ -170,6 +167,18 @@ class KernelsRun {
     }
     if (!prepared) return fail(prepared.error());
     return judge.reference();
+  }
+
+  // `first`, the value of the first stage, with that of a later one.
+  void compare_stages(const Literal& first, const std::string& stage, const Literal& later, KernelReport& report) {
+    const auto element = numerics::first_different_bits(first, later);
+    if (!element) return;
+    if (!options_.policy.strict && numerics::same_bits(first, later, numerics::ZeroSigns::Ignored)) {
+      worsen(report, Verdict::Policy, "passes fold 0 + x to x: zeros have other signs");
+    } else {
+      worsen(report, Verdict::Mismatch,
+             fmt::format("{} and {}: {}", options_.stages[0], stage, difference_text(first, later, *element)));
+    }
   }
 
   // It went on no further.

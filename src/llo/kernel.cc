@@ -101,12 +101,25 @@ class KernelRunner {
       leaf.space = operand->space;
       SAPPER_CHECKED(share_buffers(instruction));
     }
+    if (has_operand_table_) take_spaces_from_layouts();
     for (size_t i = first_result_; i < leaves_.size(); ++i) {
-      if (leaves_[i].declared && leaves_[i].space) continue;
+      if (leaves_[i].space) continue;
       return fail(ErrorKind::BadInput, "{}: the kernel has no place for its result {} ({})", program_.file,
                   i - first_result_, leaves_[i].shape.to_text());
     }
     return {};
+  }
+
+  // What the program does not declare it finds through its table.
+  void take_spaces_from_layouts() {
+    constexpr int64_t vmem = 1;
+    constexpr int64_t smem = 6;
+    for (Leaf& leaf : leaves_) {
+      if (leaf.declared) continue;
+      const hlo::Layout* const layout = leaf.shape.layout();
+      const int64_t space = layout == nullptr ? 0 : layout->memory_space;
+      leaf.space = space == vmem ? Space::Vmem : space == smem ? Space::Smem : Space::Hbm;
+    }
   }
 
   Status check_shape(const Instruction& instruction, const Shape& shape) const {
@@ -145,14 +158,13 @@ class KernelRunner {
     std::map<std::pair<size_t, Space>, uint32_t> places;  // of buffers
     for (size_t i = 0; i < leaves_.size(); ++i) {
       Leaf& leaf = leaves_[i];
-      if (!leaf.declared && !has_operand_table_) continue;
+      if (!leaf.declared && !leaf.space) continue;
       if (leaf.declared && !leaf.space) {
         SAPPER_TRY(const uint32_t bits, scalar_bits(leaf));
         leaf.address = bits;
         bind(i, bits);
         continue;
       }
-      if (!leaf.space) leaf.space = Space::Hbm;
       SAPPER_TRY(const uint64_t bytes, tiled_bytes(leaf.shape));
       constexpr uint64_t limit = uint64_t{1} << 34;
       if (bytes > limit) return fail(ErrorKind::Resource, "{} takes {} bytes", leaf.shape.to_text(), bytes);

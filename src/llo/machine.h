@@ -66,6 +66,7 @@ enum class QueueKind : uint8_t {
   Transcendental,
   MatrixResult,
   Scalar,
+  Division,
   CmemLoad,
   OtherCore
 };

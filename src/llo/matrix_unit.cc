@@ -11,11 +11,25 @@ int index_of(PushPlace place) { return static_cast<int>(place); }
 // Rows that fit. One place of a 256-row unit may take all of them.
 int room(const MatrixPush& push) { return push.wide && push.place == PushPlace::Upper ? 2 * kLanes : kLanes; }
 
+// The bits of a number, of f32 or of bf16 rows, as an f32's.
+uint32_t f32_at(const Vreg& packed, MatrixFormat format, int row, int lane) {
+  const int parts = rows_of(format) / kSublanes;
+  const uint32_t word = packed.word[row / parts * kLanes + lane];
+  if (parts == 1) return word;
+  return row % parts == 0 ? word << 16 : word & 0xffff0000;
+}
+
 }  // namespace
+
+void MatrixUnit::start_afresh(Staging& staging) {
+  if (!std::exchange(staging.latched, false)) return;
+  staging.pushes.clear();
+  staging.left.clear();
+}
 
 bool MatrixUnit::push(int staging, const MatrixPush& push) {
   Staging& target = stagings_[staging];
-  if (std::exchange(target.latched, false)) target.pushes.clear();
+  start_afresh(target);
   int rows = rows_of(push.format);
   for (const Staged& before : target.pushes)
     if (before.push.place == push.place) rows += rows_of(before.push.format);
@@ -53,6 +67,45 @@ std::vector<MatrixResult> MatrixUnit::multiply(const MatrixOperand& lower, Matri
   std::vector<MatrixOperand> left{lower};
   if (wide) left.push_back(upper_ ? *upper_ : MatrixOperand::unknown());
   return gains_.multiply(left, format, how);
+}
+
+bool MatrixUnit::push_left(int staging, MatrixFormat format, const MatrixOperand& rows) {
+  Staging& target = stagings_[staging];
+  start_afresh(target);
+  int count = rows_of(format);
+  for (const Rows& before : target.left) count += rows_of(before.format);
+  if (count > kLanes) return false;
+  target.left.push_back({format, rows});
+  left_staging_ = staging;
+  return true;
+}
+
+bool MatrixUnit::latch_left() {
+  Staging& source = stagings_[left_staging_];
+  if (source.latched || source.left.empty()) return false;
+  left_ = source.left;
+  left_lane_ = 0;
+  source.latched = true;
+  return true;
+}
+
+std::vector<MatrixResult> MatrixUnit::multiply_left(MatrixSum how) {
+  MatrixOperand next;  // eight rows, one a lane of left_
+  next.undefined.emplace();
+  next.mask.emplace();
+  int k = 0;
+  for (auto from = left_.rbegin(); from != left_.rend(); ++from)
+    for (int row = 0; row < rows_of(from->format); ++row, ++k)
+      for (int lane = 0; lane < kSublanes && left_lane_ + lane < kLanes; ++lane) {
+        const int place = lane * kLanes + k;
+        const auto bits_of = [&](const Vreg& of) { return f32_at(of, from->format, row, left_lane_ + lane); };
+        const uint32_t counts = from->rows.mask ? bits_of(*from->rows.mask) : ~uint32_t{0};
+        next.value.word[place] = bits_of(from->rows.value) & counts;
+        if (from->rows.undefined) next.undefined->word[place] = bits_of(*from->rows.undefined) & counts;
+        next.mask->word[place] = ~uint32_t{0};
+      }
+  left_lane_ += kSublanes;
+  return gains_.multiply({next}, MatrixFormat::F32Rounded, how);
 }
 
 }  // namespace sapper::llo

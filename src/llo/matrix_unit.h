@@ -1,6 +1,7 @@
 // One matrix unit (MXU): weights are pushed into a staging register, a register of rows at a time, and latched as the
 // gains; rows of a left operand are multiplied by them. From v6e on it is 256 by 256: a right half of columns and an
-// upper half of lanes come in a register of their own, before the other half.
+// upper half of lanes come in a register of their own, before the other half. On v5e the left operand may come through
+// a staging register too, transposed on its way.
 #pragma once
 
 #include <array>
@@ -50,18 +51,36 @@ class MatrixUnit {
   [[nodiscard]] std::vector<MatrixResult> multiply(const MatrixOperand& lower, MatrixFormat format, bool wide,
                                                    MatrixSum how);
 
+  // vmatpush.lsf: the next rows, above those before, of a matrix whose transpose is the left operand. False: there is
+  // no room left.
+  [[nodiscard]] bool push_left(int staging, MatrixFormat format, const MatrixOperand& rows);
+  // vllmr: the rows that were staged last are the left operand now. False: there are none.
+  [[nodiscard]] bool latch_left();
+  // vmatmul.lmr: the next eight rows of the left operand times the gains.
+  [[nodiscard]] std::vector<MatrixResult> multiply_left(MatrixSum how);
+
  private:
   struct Staged {
     MatrixPush push;
     std::optional<MatrixOperand> right;
   };
+  struct Rows {
+    MatrixFormat format = MatrixFormat::F32;
+    MatrixOperand rows;
+  };
   struct Staging {
-    std::vector<Staged> pushes;
-    bool latched = false;  // the next push starts afresh
+    std::vector<Staged> pushes;  // of weights
+    std::vector<Rows> left;      // the first register has the last rows
+    bool latched = false;        // the next push starts afresh
   };
 
+  static void start_afresh(Staging& staging);
+
   std::array<Staging, staging_registers> stagings_;
+  int left_staging_ = 0;  // that got rows of the left operand last
   std::optional<MatrixOperand> right_, upper_;
+  std::vector<Rows> left_;
+  int left_lane_ = 0;  // of left_: the next row of the left operand
   MatrixGains gains_;
   bool holds_gains_ = false;
 };

@@ -191,17 +191,7 @@ void push_to_scalars(Machine& machine, const Step& step) {
   push_result(machine, step, QueueKind::Scalar, 0, queued_operand(machine, step.operand[0]));
 }
 
-void pop_to_scalars(Machine& machine, const Step& step) {
-  auto& queue = machine.queue(QueueKind::Scalar, 0);
-  if (queue.empty()) {
-    machine.report(step, FindingKind::EmptyQueue, "pops a word that nothing has pushed");
-    machine.set_scalar(step.result, 0, kEveryBit);
-    return;
-  }
-  const Queued& next = queue.front();
-  machine.set_scalar(step.result, next.value.word[0], next.undefined ? next.undefined->word[0] : 0);
-  queue.pop_front();
-}
+void pop_to_scalars(Machine& machine, const Step& step) { pop_scalar(machine, step, QueueKind::Scalar); }
 
 // --- the other core's registers
 bool has_other_core(Machine& machine) {

@@ -90,12 +90,15 @@ MatrixFormat row_format(const Machine& machine, uint16_t half, uint16_t type) {
 
 // --- weights
 
+void fail_full(Machine& machine, uint32_t unit) {
+  machine.fail_with({ErrorKind::Unsupported,
+                     fmt::format("more registers are pushed into matrix unit {} than it has rows", unit),
+                     {}});
+}
+
 void push(Machine& machine, const Step& step, uint32_t unit, int staging, MatrixPush push) {
   push.left = operand_of(machine, step);
-  if (!unit_of(machine, unit).unit.push(staging, push))
-    machine.fail_with({ErrorKind::Unsupported,
-                       fmt::format("more weights are pushed into matrix unit {} than it has rows", unit),
-                       {}});
+  if (!unit_of(machine, unit).unit.push(staging, push)) fail_full(machine, unit);
 }
 
 void push_narrow(Machine& machine, const Step& step) {
@@ -151,28 +154,34 @@ bool numbers_results(const Machine& machine, UnitOfMachine& unit) {
   return *unit.numbers_results;
 }
 
-void multiply(Machine& machine, const Step& step) {
-  const auto [wide, half, type, sixteen, latch, staging, buffer, number] = step.choice;
-  UnitOfMachine& target = unit_of(machine, number);
-  MatrixUnit& unit = target.unit;
+// `named`: .vlgmr with `staging` as (msra|msrb) chooses; else the gains are latched where there are none.
+void latch_gains(const Machine& machine, MatrixUnit& unit, bool named, uint16_t staging) {
   const PushOrder order = machine.options().generation.push_order;
-  constexpr int done_after = 1;  // (dwg|vlgmr)
-  constexpr int latch_first = 2;
-  if (latch == latch_first) {
+  if (named) {
     unit.latch(staging - 1, order);
   } else if (!unit.holds_gains()) {
     unit.latch(0, order);
   }
+}
+
+void queue_results(Machine& machine, const Step& step, uint16_t number, const std::vector<MatrixResult>& results) {
+  for (const MatrixResult& result : results)
+    push_result(machine, step, QueueKind::MatrixResult, number, {result.value, result.undefined});
+}
+
+void multiply(Machine& machine, const Step& step) {
+  const auto [wide, half, type, sixteen, latch, staging, buffer, number] = step.choice;
+  UnitOfMachine& target = unit_of(machine, number);
+  MatrixUnit& unit = target.unit;
+  constexpr int done_after = 1;  // (dwg|vlgmr)
+  constexpr int latch_first = 2;
+  latch_gains(machine, unit, latch == latch_first, staging);
   const MatrixFormat format = row_format(machine, half, type);
   const std::vector<MatrixResult> results =
       unit.multiply(operand_of(machine, step), format, wide != 0, machine.options().matrix_sum);
   if (latch == done_after) unit.release();
 
-  if (buffer == 0 || !numbers_results(machine, target)) {
-    for (const MatrixResult& result : results)
-      push_result(machine, step, QueueKind::MatrixResult, number, {result.value, result.undefined});
-    return;
-  }
+  if (buffer == 0 || !numbers_results(machine, target)) return queue_results(machine, step, number, results);
   size_t at = buffer - 1;
   if (at + results.size() > most_buffered)
     return machine.fail_with({ErrorKind::Unsupported, fmt::format("the result buffer has no register {}", at), {}});
@@ -185,6 +194,28 @@ void multiply(Machine& machine, const Step& step) {
       place = BufferedResult{result, is_integer(format)};
     }
   }
+}
+
+// --- left operands that are transposed in the unit
+
+void push_left(Machine& machine, const Step& step) {
+  const auto [packed, staging, unit, unused, unused2, unused3, unused4, unused5] = step.choice;
+  const MatrixFormat format = packed != 0 ? MatrixFormat::Bf16 : MatrixFormat::F32;
+  if (!unit_of(machine, unit).unit.push_left(staging, format, operand_of(machine, step))) fail_full(machine, unit);
+}
+
+void latch_left(Machine& machine, const Step& step) {
+  const uint16_t unit = step.choice[1];
+  if (!unit_of(machine, unit).unit.latch_left())
+    machine.fail_with(
+        {ErrorKind::Unsupported, fmt::format("matrix unit {} takes a left operand that was not pushed", unit), {}});
+}
+
+void multiply_left(Machine& machine, const Step& step) {
+  const uint16_t number = step.choice[3];
+  MatrixUnit& unit = unit_of(machine, number).unit;
+  latch_gains(machine, unit, step.choice[0] != 0, step.choice[1]);
+  queue_results(machine, step, number, unit.multiply_left(machine.options().matrix_sum));
 }
 
 // --- results
@@ -247,6 +278,18 @@ constexpr std::array rows = {
         "mxu#",
         "- = m v", Unit::Matrix, Action{multiply},
         "vmatmul of which elements of the register outside of the mask take no part."},
+    OpcodeInfo{"vmatpush.lsf.(bf16).msra|msrb.mxu#", "- = v", Unit::Matrix, Action{push_left},
+               "Stages 8 rows of f32 or 16 of bf16, above those before, of a matrix whose transpose is to be a left "
+               "operand."},
+    OpcodeInfo{"vmatpush.lsf.(bf16).msk.msk.msra|msrb.mxu#", "- = m v", Unit::Matrix, Action{push_left},
+               "vmatpush.lsf with 0 for elements outside of the mask."},
+    OpcodeInfo{
+        "vllmr.#.mxu#", "- =", Unit::Matrix, Action{latch_left},
+        "The rows that vmatpush.lsf staged are the unit's left operand now, transposed, for so many vmatmul.lmr."},
+    OpcodeInfo{
+        "vmatmul.lmr.bf16.(vlgmr).(msra|msrb).gmra.#.mxu#", "- =", Unit::Matrix, Action{multiply_left},
+        "The next 8 rows of the unit's left operand (f32 is rounded to bf16) times the gains, from the first after "
+        "vllmr on. .vlgmr: latches the gains from a staging register first."},
     OpcodeInfo{"vdwg.mxu#", "- =", Unit::Matrix, Action{release},
                "Done with the gains: the next vmatmul latches msra first."},
     OpcodeInfo{"vpop.f32|s32.mrf.mxu#", "v =", Unit::Matrix, Action{pop}, "The oldest result of a matrix unit."},

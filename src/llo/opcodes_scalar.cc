@@ -4,6 +4,7 @@
 
 #include "llo/isa.h"
 #include "llo/machine.h"
+#include "llo/result_queue.h"
 
 namespace sapper::llo {
 namespace {
@@ -27,6 +28,20 @@ uint32_t multiply_low_24(uint32_t a, uint32_t b) { return (a & 0xffffff) * (b & 
 // Division by zero gives what RISC cores give; nothing is known of the hardware's.
 uint32_t divide(uint32_t a, uint32_t b) { return b == 0 ? kAllBits : a / b; }
 uint32_t remainder(uint32_t a, uint32_t b) { return b == 0 ? a : a % b; }
+
+void divide_for_pops(Machine& machine, const Step& step) {
+  const Slot a = step.operand[0];
+  const Slot b = step.operand[1];
+  const bool undefined = (machine.scalar_undefined(a) | machine.scalar_undefined(b)) != 0;
+  for (const auto compute : {divide, remainder}) {
+    Queued queued;
+    queued.value.word[0] = compute(machine.scalar(a), machine.scalar(b));
+    if (undefined) queued.undefined.emplace().word[0] = kAllBits;
+    push_result(machine, step, QueueKind::Division, 0, std::move(queued));
+  }
+}
+void pop_division(Machine& machine, const Step& step) { pop_scalar(machine, step, QueueKind::Division); }
+
 uint32_t min_signed(uint32_t a, uint32_t b) { return static_cast<int32_t>(a) < static_cast<int32_t>(b) ? a : b; }
 uint32_t max_signed(uint32_t a, uint32_t b) { return static_cast<int32_t>(a) > static_cast<int32_t>(b) ? a : b; }
 uint32_t min_unsigned(uint32_t a, uint32_t b) { return a < b ? a : b; }
@@ -200,6 +215,9 @@ constexpr OpcodeInfo kOpcodes[] = {
      "The low 24 bits of a times those of b, modulo 2^32."},
     {"sdiv.u32.pop", "s = s s", Unit::Scalar, Action{binary<divide>}, "a / b, unsigned, rounded down."},
     {"srem.u32.pop", "s = s s", Unit::Scalar, Action{binary<remainder>}, "a mod b, unsigned."},
+    {"sdivrem.u32", "t = s s", Unit::Scalar, Action{divide_for_pops},
+     "Sends a / b, unsigned, rounded down, and then a mod b to spop.drf."},
+    {"spop.drf", "s = t?", Unit::Scalar, Action{pop_division}, "The next word that sdivrem sent."},
     {"smin.s32", "s = s s", Unit::Scalar, Action{binary<min_signed>}, "The smaller of a and b, signed."},
     {"smax.s32", "s = s s", Unit::Scalar, Action{binary<max_signed>}, "The larger of a and b, signed."},
     {"smin.u32", "s = s s", Unit::Scalar, Action{binary<min_unsigned>}, "The smaller of a and b, unsigned."},

@@ -27,32 +27,28 @@ void add_lane(Vreg& to, int width, int row, int lane, uint32_t bits) {
   to.word[row / per_word * kLanes + lane] |= bits << (row % per_word * width);
 }
 
-// Rows [from_row, from_row + 256 / width) of the transpose of the rows that `part` gives of each of `registers`; lanes
-// for which there are no rows get `missing`.
+// Rows [from_row, from_row + 256 / width) of the transpose of the rows that `part` gives of each of `registers`. Lanes
+// for which there are no rows are 0: kernels mask the rows of padding that they transpose for a product, and nothing of
+// what comes out.
 template <class Part>
-void transposed(const std::vector<Queued>& registers, int width, int from_row, uint32_t missing, Part part,
-                Vreg& result) {
+void transposed(const std::vector<Queued>& registers, int width, int from_row, Part part, Vreg& result) {
   const int rows = kVregWords * 32 / width / kLanes;  // of a register
   result = {};
   for (int row = 0; row < rows; ++row)
     for (int lane = 0; lane < kLanes; ++lane) {
       const auto source = static_cast<size_t>(lane / rows);
-      uint32_t bits = width == 32 ? missing : missing & ((1U << width) - 1);
-      if (source < registers.size()) {
-        const Vreg* from = part(registers[source]);
-        bits = from == nullptr ? 0 : lane_of(*from, width, lane % rows, from_row + row);
-      }
-      add_lane(result, width, row, lane, bits);
+      const Vreg* from = source < registers.size() ? part(registers[source]) : nullptr;
+      if (from != nullptr) add_lane(result, width, row, lane, lane_of(*from, width, lane % rows, from_row + row));
     }
 }
 
 Queued transposed(const std::vector<Queued>& registers, int width, int from_row) {
   Queued result;
   transposed(
-      registers, width, from_row, 0, [](const Queued& from) { return &from.value; }, result.value);
+      registers, width, from_row, [](const Queued& from) { return &from.value; }, result.value);
   transposed(
-      registers, width, from_row, ~uint32_t{0},
-      [](const Queued& from) { return from.undefined ? &*from.undefined : nullptr; }, result.undefined.emplace());
+      registers, width, from_row, [](const Queued& from) { return from.undefined ? &*from.undefined : nullptr; },
+      result.undefined.emplace());
   const auto& bits = result.undefined->word;
   if (std::all_of(std::begin(bits), std::end(bits), [](uint32_t word) { return word == 0; })) result.undefined.reset();
   return result;
@@ -105,7 +101,7 @@ constexpr OpcodeInfo kRows[] = {
     {"vxpose.xlu#.b32.start|cont|end.(end)", "t = v s", Unit::CrossLane, Action{transpose_words},
      "Registers from start to end are n * 8 rows of 128 words. At the end their transpose, width / 8 registers, goes "
      "to "
-     "the unit's transpose queue: row r, lane c of it is row c, lane r of the input; lanes from 8n on are undefined."},
+     "the unit's transpose queue: row r, lane c of it is row c, lane r of the input; lanes from 8n on are 0."},
     {"vxpose.binary.xlu#.c.b16.start|cont|end.(end)", "t = v v s", Unit::CrossLane, Action{transpose_pairs},
      "Two transposes of packed 16-bit lanes (compact, 16 rows a register) at once, width / 16 registers each; the "
      "registers of the second operand's and the first operand's alternate in the queue."},

@@ -1,5 +1,6 @@
 // The backend passes of one kernel, run one after another on the same values: they must keep every bit of the result,
-// so the first one that does not is the guilty one.
+// so the first one that does not is the guilty one. Signs of zeros apart: passes fold 0 + x to x, as XLA's simplifier
+// does in HLO, which makes a sum of nothing but -0 that starts from 0 a -0.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,7 @@ struct PassOutcome {
   int index = 0;
   std::string pass;
   enum class Result : uint8_t {
-    Same,     // as the pass before, bit for bit (NaNs are alike)
+    Same,     // as the pass before, bit for bit (NaNs are alike, and zeros)
     Changed,  // the result is another one
     NotRun,   // why: `reason`
   } result = Result::Same;

@@ -38,4 +38,16 @@ void pop_result(Machine& machine, const Step& step, QueueKind kind, uint32_t uni
   queue.erase(next);
 }
 
+void pop_scalar(Machine& machine, const Step& step, QueueKind kind) {
+  std::deque<Queued>& queue = machine.queue(kind, 0);
+  if (queue.empty()) {
+    machine.report(step, FindingKind::EmptyQueue, "pops a word that nothing has pushed");
+    machine.set_scalar(step.result, 0, ~uint32_t{0});
+    return;
+  }
+  const Queued& next = queue.front();
+  machine.set_scalar(step.result, next.value.word[0], next.undefined ? next.undefined->word[0] : 0);
+  queue.pop_front();
+}
+
 }  // namespace sapper::llo

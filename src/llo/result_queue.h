@@ -24,4 +24,7 @@ void push_result(Machine& machine, const Step& step, QueueKind kind, uint32_t un
 // token's result: the order of the text is not yet the order of the queue. Everywhere else the first one.
 void pop_result(Machine& machine, const Step& step, QueueKind kind, uint32_t unit);
 
+// Takes the first word of the first result into the scalar register that `step` makes.
+void pop_scalar(Machine& machine, const Step& step, QueueKind kind);
+
 }  // namespace sapper::llo

@@ -8,10 +8,12 @@
 namespace sapper::numerics {
 namespace {
 
-bool both_nan(double a, double b) { return std::isnan(a) && std::isnan(b); }
+bool equivalent(double a, double b, ZeroSigns signs) {
+  return (std::isnan(a) && std::isnan(b)) || (signs == ZeroSigns::Ignored && a == 0 && b == 0);
+}
 
 // The parts of complex numbers are compared one by one.
-std::optional<int64_t> first_different(const hlo::Literal& a, const hlo::Literal& b) {
+std::optional<int64_t> first_different(const hlo::Literal& a, const hlo::Literal& b, ZeroSigns signs) {
   const auto x = a.bytes();
   const auto y = b.bytes();
   SAPPER_ASSERT(x.size() == y.size());
@@ -20,29 +22,29 @@ std::optional<int64_t> first_different(const hlo::Literal& a, const hlo::Literal
   const bool is_complex = hlo::is_complex(type);
   const size_t parts = is_complex ? 2 : 1;
   const size_t width = x.size() / static_cast<size_t>(a.element_count()) / parts;
-  const auto nan_in_both = [&](int64_t i, size_t part) {
-    if (!is_complex) return hlo::is_float(type) && both_nan(a.real_at(i), b.real_at(i));
+  const auto equivalent_in_both = [&](int64_t i, size_t part) {
+    if (!is_complex) return hlo::is_float(type) && equivalent(a.real_at(i), b.real_at(i), signs);
     const std::complex<double> p = a.complex_at(i);
     const std::complex<double> q = b.complex_at(i);
-    return part == 0 ? both_nan(p.real(), q.real()) : both_nan(p.imag(), q.imag());
+    return part == 0 ? equivalent(p.real(), q.real(), signs) : equivalent(p.imag(), q.imag(), signs);
   };
   for (int64_t i = 0; i < a.element_count(); ++i)
     for (size_t part = 0; part < parts; ++part) {
       const size_t at = (static_cast<size_t>(i) * parts + part) * width;
-      if (std::memcmp(x.data() + at, y.data() + at, width) != 0 && !nan_in_both(i, part)) return i;
+      if (std::memcmp(x.data() + at, y.data() + at, width) != 0 && !equivalent_in_both(i, part)) return i;
     }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Element> first_different_bits(const hlo::Literal& a, const hlo::Literal& b) {
+std::optional<Element> first_different_bits(const hlo::Literal& a, const hlo::Literal& b, ZeroSigns signs) {
   const std::vector<hlo::Literal> a_leaves = hlo::leaves(a);
   const std::vector<hlo::Literal> b_leaves = hlo::leaves(b);
   SAPPER_ASSERT(a_leaves.size() == b_leaves.size());
   for (size_t leaf = 0; leaf < a_leaves.size(); ++leaf) {
     if (!a_leaves[leaf].shape().is_array()) continue;
-    if (const auto index = first_different(a_leaves[leaf], b_leaves[leaf])) return Element{leaf, *index};
+    if (const auto index = first_different(a_leaves[leaf], b_leaves[leaf], signs)) return Element{leaf, *index};
   }
   return std::nullopt;
 }
