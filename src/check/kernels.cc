@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "check/open_elements.h"
 #include "check/single_instruction.h"
 #include "llo/invariants.h"
 #include "llo/kernel.h"
@@ -39,12 +40,6 @@ std::string reason_of(const Judgement& judgement) {
                        difference.got, difference.expected, difference.worst_ulps);
   }
   return "";
-}
-
-// Its result is whatever was in memory: there is nothing to judge.
-bool is_uninitialized(const Instruction& instruction) {
-  return instruction.opcode == hlo::Opcode::CustomCall &&
-         instruction.attributes().custom_call_target() == "AllocateBuffer";
 }
 
 // A fusion or the like that nobody but a kernel computes on a TPU.
@@ -132,14 +127,17 @@ class KernelsRun {
     const Module single = single_instruction_module(module_, computation, instruction);
     Judge judge(single, operands, options_.evaluation, options_.tolerance, options_.policy);
     const Status prepared = judge.prepare();
+    llo::Elements open;
+    if (prepared) open = open_elements(single, operands, judge.reference(), options_.evaluation);
 
     std::optional<Literal> value;  // of the first stage that stayed in its memory, or of the last one
     for (const std::string& stage : options_.stages) {
-      Result<llo::KernelRun> run = run_stage(kernel, stage, computation, instruction, operands, report);
+      Result<llo::KernelRun> run = run_stage(kernel, stage, computation, instruction, operands, open, report);
       if (!run) {
         worsen(report, Verdict::Undetermined, fmt::format("{}: {}", stage, run.error().describe()));
         break;
       }
+      run->output = closed(std::move(run->output), judge.reference(), open);
       const bool is_last = &stage == &options_.stages.back();
       if (is_last && run->findings.empty()) undo_findings(report);
       if (!value && !is_last && left_memory(*run)) continue;
@@ -214,7 +212,7 @@ class KernelsRun {
 
   Result<llo::KernelRun> run_stage(const llo::KernelDump& kernel, const std::string& stage,
                                    const Computation& computation, const Instruction& instruction,
-                                   std::span<const Literal> operands, KernelReport& report) {
+                                   std::span<const Literal> operands, const llo::Elements& open, KernelReport& report) {
     SAPPER_TRY(const llo::Program* const program, program_of(kernel, stage));
     const llo::Program* declarations = nullptr;
     if (program->form != llo::Form::Ssa) {
@@ -223,7 +221,7 @@ class KernelsRun {
     const std::vector<Shape> shapes = operand_shapes(computation, instruction);
     const auto start = std::chrono::steady_clock::now();
     Result<llo::KernelRun> run =
-        llo::run_kernel(*program, declarations, operands, shapes, instruction.shape, options_.machine);
+        llo::run_kernel(*program, declarations, operands, shapes, instruction.shape, options_.machine, open);
     report.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (!run) return run;
     report.steps += run->steps;

@@ -32,8 +32,8 @@ struct Leaf {
 
 class KernelRunner {
  public:
-  KernelRunner(const Program& program, const Program* declarations, const MachineOptions& options)
-      : program_(program), declarations_(declarations) {
+  KernelRunner(const Program& program, const Program* declarations, const MachineOptions& options, const Elements& open)
+      : program_(program), declarations_(declarations), open_(open) {
     for (uint32_t core = 0; core < options.generation.cores; ++core) {
       cores_.push_back(std::make_unique<Machine>(options));
       if (core > 0) cores_.front()->join(*cores_.back());
@@ -348,6 +348,7 @@ class KernelRunner {
     for (int64_t element = undefined.element_count(); element-- > 0;) {
       const auto* begin = bytes.data() + static_cast<size_t>(element) * width;
       if (std::all_of(begin, begin + width, [](std::byte byte) { return byte == std::byte{0}; })) continue;
+      if (!open_.empty() && open_[result][static_cast<size_t>(element)]) continue;
       ++count;
       first = element;
     }
@@ -366,6 +367,7 @@ class KernelRunner {
 
   const Program& program_;
   const Program* declarations_;
+  const Elements& open_;
   std::vector<std::unique_ptr<Machine>> cores_;  // their private memories are laid out alike
   std::vector<Leaf> leaves_;
   size_t first_result_ = 0;
@@ -376,9 +378,10 @@ class KernelRunner {
 }  // namespace
 
 Result<KernelRun> run_kernel(const Program& program, const Program* declarations, std::span<const Literal> operands,
-                             std::span<const Shape> operand_shapes, const Shape& result,
-                             const MachineOptions& options) {
-  return in_file(KernelRunner(program, declarations, options).run(operands, operand_shapes, result), program.file);
+                             std::span<const Shape> operand_shapes, const Shape& result, const MachineOptions& options,
+                             const Elements& open) {
+  return in_file(KernelRunner(program, declarations, options, open).run(operands, operand_shapes, result),
+                 program.file);
 }
 
 }  // namespace sapper::llo

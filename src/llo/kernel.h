@@ -12,6 +12,9 @@
 
 namespace sapper::llo {
 
+// Some elements of a value: for each of its arrays, in tuple order, row-major, whether it is one. Empty: none is.
+using Elements = std::vector<std::vector<bool>>;
+
 struct KernelRun {
   hlo::Literal output;            // of the shape asked for
   std::vector<Finding> findings;  // in the order they were seen
@@ -30,11 +33,12 @@ struct KernelShapes {
 // Runs `program` as the kernel of an HLO instruction: `operands` are its operands' values with their shapes (layouts
 // and memory spaces as the optimized module states them), `result` its shape. `declarations` is an SSA form of the same
 // kernel (the `original` stage), needed where the program does not declare its allocations itself. A result that shares
-// the buffer of an operand (may-alias) starts as that operand's bytes.
-// Errors: Unsupported (an opcode, a layout), BadInput (the dump and the shapes do not fit), Resource (limits).
+// the buffer of an operand (may-alias) starts as that operand's bytes. `open` are the elements of the result that may
+// be anything, undefined too. Errors: Unsupported (an opcode, a layout), BadInput (the dump and the shapes do not fit),
+// Resource (limits).
 [[nodiscard]] Result<KernelRun> run_kernel(const Program& program, const Program* declarations,
                                            std::span<const hlo::Literal> operands,
                                            std::span<const hlo::Shape> operand_shapes, const hlo::Shape& result,
-                                           const MachineOptions& options);
+                                           const MachineOptions& options, const Elements& open = {});
 
 }  // namespace sapper::llo
