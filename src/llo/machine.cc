@@ -100,6 +100,23 @@ Result<uint32_t> Machine::give_place(const AllocationName& name, const Program* 
   return give_undeclared_place(name);
 }
 
+// Where `name` is only chosen between it and another allocation (scalar_select), it stands in for that one in steps
+// that take no effect: the space of the other.
+std::optional<Space> Machine::space_of_alternative(const AllocationName& name) const {
+  for (const Instruction& instruction : code_->program->instructions) {
+    if (instruction.opcode != "scalar_select") continue;
+    const auto is_name = [&](const Operand& operand) {
+      const auto* const named = std::get_if<AllocationName>(&operand.value);
+      return named != nullptr && *named == name;
+    };
+    if (std::ranges::none_of(instruction.operands, is_name)) continue;
+    for (const Operand& operand : instruction.operands)
+      if (const auto* const other = std::get_if<AllocationName>(&operand.value))
+        if (const Place* const place = place_of(*other)) return place->space;
+  }
+  return std::nullopt;
+}
+
 // What late passes allocate is declared nowhere: spill areas, DMA descriptors, places of the system. It is as large as
 // the offsets that the program uses, in the space it uses.
 Result<uint32_t> Machine::give_undeclared_place(const AllocationName& name) {
@@ -116,6 +133,7 @@ Result<uint32_t> Machine::give_undeclared_place(const AllocationName& name) {
       if (const auto* offset = std::get_if<Immediate>(&*access->offset))
         units = std::max<uint64_t>(units, uint64_t{offset->bits} + 1);
     }
+  if (!space) space = space_of_alternative(name);
   const std::string title = fmt::format("#allocation{}{}", name.number, name.spill ? "_spill" : "");
   if (!space)
     return fail(ErrorKind::Unsupported, "{} is not declared, and its size does not show in {}", title,

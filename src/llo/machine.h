@@ -213,6 +213,7 @@ class Machine {
   void copy(const Step& step);
   [[nodiscard]] Result<uint32_t> give_place(const AllocationName& name, const Program* declarations);
   [[nodiscard]] Result<uint32_t> give_undeclared_place(const AllocationName& name);
+  [[nodiscard]] std::optional<Space> space_of_alternative(const AllocationName& name) const;
   [[nodiscard]] bool in_bounds(const Step& step, Space space, uint64_t word, uint64_t count);
   void note_flight(const Step& step, Space space, uint64_t word, uint64_t count, bool writing);
 

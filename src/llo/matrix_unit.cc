@@ -80,10 +80,11 @@ bool MatrixUnit::push_left(int staging, MatrixFormat format, const MatrixOperand
   return true;
 }
 
-bool MatrixUnit::latch_left() {
+bool MatrixUnit::latch_left(uint32_t eights) {
   Staging& source = stagings_[left_staging_];
   if (source.latched || source.left.empty()) return false;
   left_ = source.left;
+  left_lanes_ = static_cast<int>(eights) * kSublanes;
   left_lane_ = 0;
   source.latched = true;
   return true;
@@ -105,6 +106,7 @@ std::vector<MatrixResult> MatrixUnit::multiply_left(MatrixSum how) {
         next.mask->word[place] = ~uint32_t{0};
       }
   left_lane_ += kSublanes;
+  if (left_lane_ >= left_lanes_) left_lane_ = 0;
   return gains_.multiply({next}, MatrixFormat::F32Rounded, how);
 }
 

@@ -54,9 +54,9 @@ class MatrixUnit {
   // vmatpush.lsf: the next rows, above those before, of a matrix whose transpose is the left operand. False: there is
   // no room left.
   [[nodiscard]] bool push_left(int staging, MatrixFormat format, const MatrixOperand& rows);
-  // vllmr: the rows that were staged last are the left operand now. False: there are none.
-  [[nodiscard]] bool latch_left();
-  // vmatmul.lmr: the next eight rows of the left operand times the gains.
+  // vllmr: the rows that were staged last are the left operand now, of so many times eight rows. False: there are none.
+  [[nodiscard]] bool latch_left(uint32_t eights);
+  // vmatmul.lmr: the next eight rows of the left operand times the gains; after the last ones come the first.
   [[nodiscard]] std::vector<MatrixResult> multiply_left(MatrixSum how);
 
  private:
@@ -80,7 +80,8 @@ class MatrixUnit {
   int left_staging_ = 0;  // that got rows of the left operand last
   std::optional<MatrixOperand> right_, upper_;
   std::vector<Rows> left_;
-  int left_lane_ = 0;  // of left_: the next row of the left operand
+  int left_lanes_ = 0;  // rows of the left operand
+  int left_lane_ = 0;   // the next one
   MatrixGains gains_;
   bool holds_gains_ = false;
 };

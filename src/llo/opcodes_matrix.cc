@@ -205,8 +205,9 @@ void push_left(Machine& machine, const Step& step) {
 }
 
 void latch_left(Machine& machine, const Step& step) {
+  const uint16_t eights = step.choice[0];
   const uint16_t unit = step.choice[1];
-  if (!unit_of(machine, unit).unit.latch_left())
+  if (!unit_of(machine, unit).unit.latch_left(eights))
     machine.fail_with(
         {ErrorKind::Unsupported, fmt::format("matrix unit {} takes a left operand that was not pushed", unit), {}});
 }
@@ -285,11 +286,11 @@ constexpr std::array rows = {
                "vmatpush.lsf with 0 for elements outside of the mask."},
     OpcodeInfo{
         "vllmr.#.mxu#", "- =", Unit::Matrix, Action{latch_left},
-        "The rows that vmatpush.lsf staged are the unit's left operand now, transposed, for so many vmatmul.lmr."},
+        "The rows that vmatpush.lsf staged, transposed, are the unit's left operand now, of so many times 8 rows."},
     OpcodeInfo{
         "vmatmul.lmr.bf16.(vlgmr).(msra|msrb).gmra.#.mxu#", "- =", Unit::Matrix, Action{multiply_left},
-        "The next 8 rows of the unit's left operand (f32 is rounded to bf16) times the gains, from the first after "
-        "vllmr on. .vlgmr: latches the gains from a staging register first."},
+        "The next 8 rows of the unit's left operand (f32 is rounded to bf16) times the gains; after the last rows come "
+        "the first. .vlgmr: latches the gains from a staging register first."},
     OpcodeInfo{"vdwg.mxu#", "- =", Unit::Matrix, Action{release},
                "Done with the gains: the next vmatmul latches msra first."},
     OpcodeInfo{"vpop.f32|s32.mrf.mxu#", "v =", Unit::Matrix, Action{pop}, "The oldest result of a matrix unit."},

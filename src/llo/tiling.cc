@@ -1,7 +1,7 @@
 // Tiled layouts: a tile T(a,b) splits each of the most minor dimensions d into ceil(d / tile) tiles and the positions
 // within one, positions more minor than tiles; further tiles split the result again. Elements of fewer than 8 bits, or
-// of more than one per byte, are packed from the low bits up. 64-bit integers are two arrays of words one after the
-// other, the low halves first (what the kernels of X64SplitLow, X64SplitHigh and X64Combine copy).
+// of more than one per byte, are packed from the low bits up. 64-bit integers and c64 are two arrays of words one after
+// the other, the low halves, the real parts, first (what the kernels of X64SplitLow, X64SplitHigh and X64Combine copy).
 #include "llo/tiling.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Tiling {
   std::vector<Index> extents;    // of the physical array before each tile, and after the last
   int64_t positions = 1;         // elements with padding
   int bits = 0;                  // of an element, or of its half
-  bool halves = false;           // 64-bit elements
+  bool halves = false;           // 64-bit elements, in two planes
   std::vector<int64_t> logical_extents;
 
   [[nodiscard]] int64_t position(const Index& logical) const;
@@ -33,7 +33,8 @@ struct Tiling {
 Result<int> element_bits(const hlo::Shape& shape) {
   const ElementType type = shape.element_type();
   const int stored = 8 * hlo::host_bytes(type);
-  if (hlo::is_complex(type) || (stored > 32 && !hlo::is_integer(type))) {
+  const bool in_halves = hlo::is_integer(type) || type == ElementType::C64;
+  if (stored > 64 || (stored > 32 && !in_halves)) {
     return fail(ErrorKind::Unsupported, "{}: no layout of {} in TPU memory is modelled", shape.to_text(),
                 hlo::to_string(type));
   }

@@ -250,12 +250,15 @@ TEST(TransposeOpcodes, PairsOfPackedHalves) {
       }
 }
 
-TEST(TransposeOpcodes, LanesWithoutRowsAreUndefined) {
+TEST(TransposeOpcodes, LanesWithoutRowsAreZero) {
   Surroundings with;
   with.scalars = {8};
   const std::vector<Value> results = run("vxpose.xlu0.b32.end", {Value{splat(1), {}}}, with);
   ASSERT_EQ(results.size(), 1U);
-  for (int i = 0; i < kVregWords; ++i) EXPECT_EQ(results[0].undefined.word[i], i % kLanes < 8 ? 0U : ~0U);
+  for (int i = 0; i < kVregWords; ++i) {
+    EXPECT_EQ(results[0].undefined.word[i], 0U);
+    EXPECT_EQ(results[0].bits.word[i], i % kLanes < 8 ? 1U : 0U);
+  }
 }
 
 }  // namespace

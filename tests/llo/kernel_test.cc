@@ -133,6 +133,39 @@ TEST(Kernel, TheTableOfOperandsHoldsWhatTheOthersAreBoundTo) {
   EXPECT_EQ(ran.output.integer_at(1), 9);
 }
 
+TEST(Kernel, WhatIsFoundThroughTheTableLiesWhereItsLayoutSays) {
+  const KernelRun ran = run({.text = R"($region0: #{k}
+  %s0 = inlined_call_operand.smem [shape: u32[3], index: -1, kind: input, shape index: {}]
+  %s1 = sld [smem:[%s0]]
+  %s2 = sld [smem:[%s0 + $0x1]]
+  %s3 = sld [smem:[%s0 + $0x2]]
+  %s4 = sld [smem:[%s2]]
+  %v5 = vld [vmem:[%s1] sm:$0xff]
+  %v6 = vadd.s32 %v5, 1
+  %7 = vst [vmem:[%s3] sm:$0xff] /*vst_source=*/%v6
+)",
+                             .operand_shapes = {"s32[8,128]{1,0:T(8,128)S(1)}", "s32[]{:T(128)S(6)}"},
+                             .result_shape = "s32[8,128]{1,0:T(8,128)S(1)}"});
+  EXPECT_THAT(ran.findings, IsEmpty());
+  EXPECT_EQ(ran.output, counting(shape_of(kRow), 2));
+}
+
+TEST(Kernel, ElementsThatAreOpenMayBeUndefined) {
+  const auto program = parse_program(R"($region0: #{k}
+  %s0 = inlined_call_operand.vmem [shape: s32[8,128], index: 0, kind: output, shape index: {}]
+)",
+                                     "kernel.txt", "original");
+  const auto findings = [&](int64_t open) {
+    Elements elements(1);
+    for (int64_t i = 0; i < 1024; ++i) elements[0].push_back(i < open);
+    return run_kernel(*program, nullptr, {}, {}, shape_of(kRow), {.generation = *generation_of("v5e")}, elements)
+        ->findings;
+  };
+  EXPECT_THAT(findings(1024), IsEmpty());
+  ASSERT_EQ(findings(1000).size(), 1U);
+  EXPECT_THAT(findings(1000)[0].message, HasSubstr("24 of 1024 elements"));
+}
+
 TEST(Kernel, OlderReleasesStateNoKind) {
   const KernelRun ran = run({.text = R"($region0: #{k}
   %s0 = inlined_call_operand.<no memory space> [shape: s32[], index: 0]

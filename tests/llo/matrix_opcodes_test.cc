@@ -120,6 +120,26 @@ TEST(MatrixOpcodes, UnitsAreApart) {
 }
 
 // v2 pushes the next weights between the products by the present ones.
+TEST(MatrixOpcodes, LeftOperandsComeThroughAStagingRegisterToo) {
+  const Outcome outcome = run("v5e", R"(
+  %1 = vmatpush.msra.mxu0 2.0
+  %v2 = vlaneseq.b32
+  %v3 = vand.u32 %v2, 127
+  %v4 = vcvt.s32.f32 %v3
+  %5 = vmatpush.lsf.msrb.mxu0 %v4
+  %6 = vllmr.2.mxu0
+  %7 = vmatmul.lmr.bf16.vlgmr.msra.gmra.2.mxu0
+  %8 = vmatmul.lmr.bf16.gmra.2.mxu0
+  %v9 = vpop.f32.mrf.mxu0
+  %v10 = vpop.f32.mrf.mxu0
+  %11 = vst [vmem:[#allocation0] sm:$0xff] %v9
+  %12 = vst [vmem:[#allocation0 + $0x8] sm:$0xff] %v10
+)");
+  EXPECT_TRUE(outcome.status) << outcome.status.error().describe();
+  EXPECT_THAT(first(outcome, 2), ElementsAre(0, 8 * 2 * 8));  // lane 0, then lane 8, eight times, by two
+  EXPECT_FALSE(run("v5e", "  %1 = vllmr.2.mxu0\n").status);
+}
+
 TEST(MatrixOpcodes, PushesDoNotDisturbTheGains) {
   const Outcome outcome = run("v2", R"(
   %1 = vmatpush.hi.msra.mxu0 2.0
@@ -309,20 +329,20 @@ TEST_P(MatrixNames, AreKnown) {
 
 INSTANTIATE_TEST_SUITE_P(
     MatrixOpcodes, MatrixNames,
-    ::testing::Values("vmatpush.msra.mxu0", "vmatpush.msrb.mxu3", "vmatpush.hi.xpose.msk.msra.mxu1",
-                      "vmatpush.low.msra.mxu0", "vmatpush.bf16.xpose.msk.msra.mxu2", "vmatpush.s8.xpose.msra.mxu0",
-                      "vmatpush.u8.xpose.msk.msra.mxu0", "vmatpush.byte.msra.mxu1",
-                      "vmatpush.bf8.bf16.xpose.msk.msra.mxu0", "vmatpush.f8e4m3.xpose.msra.mxu0",
-                      "vmatpush1.xpose.msk.msra.mxu0", "vmatpush2.u8.xpose.msra.mxu1",
-                      "vmatpush3.f8e5m2.xpose.msk.msra.mxu0", "vmatpush3.bf8.bf16.xpose.msra.mxu0",
-                      "vmatprep.subr.mxu0", "vmatprep.subr.msk.bf16.mxu0", "vmatprep.subr.bf8.bf16.mxu0",
-                      "vmatprep.subr.f8e4m3.mxu1", "vmatprep.mubr.f32.mxu0", "vmatprep.mubr.msk.f8e5m2.bf16.mxu0",
-                      "vmatprep.mubr.f8e4m3fn.mxu0", "vmatmul.bf16.gmra.mxu0", "vmatmul.msk.f32.vlgmr.msrb.gmra.mxu2",
-                      "vmatmul.hi.msk.f32.dwg.msra.gmra.mxu0", "vmatmul.low.f32.dwg.msra.gmra.mxu1",
-                      "vmatmul.f8e5m2.bf16.vlgmr.msra.gmra.mxu0", "vmatmul.msk.u8.gmra.mxu0",
-                      "vmatmul.mubr.msk.s8.vlgmr.msra.gmra.mxu1", "vmatmul.mubr.f8e5m2.bf16.gmra.mxu0",
-                      "vmatmul.f32.gmra.mrb[0].mxu0", "vmatmul.mubr.msk.f8e4m3fn.vlgmr.msra.gmra.mrb[252].mxu1",
-                      "vdwg.mxu3", "vpop.f32.mrf.mxu0", "vpop.s32.mrf.mxu3", "vpop.f32.mrb[255].mxu1"));
+    ::testing::Values(
+        "vmatpush.msra.mxu0", "vmatpush.msrb.mxu3", "vmatpush.hi.xpose.msk.msra.mxu1", "vmatpush.low.msra.mxu0",
+        "vmatpush.bf16.xpose.msk.msra.mxu2", "vmatpush.s8.xpose.msra.mxu0", "vmatpush.u8.xpose.msk.msra.mxu0",
+        "vmatpush.byte.msra.mxu1", "vmatpush.bf8.bf16.xpose.msk.msra.mxu0", "vmatpush.f8e4m3.xpose.msra.mxu0",
+        "vmatpush1.xpose.msk.msra.mxu0", "vmatpush2.u8.xpose.msra.mxu1", "vmatpush3.f8e5m2.xpose.msk.msra.mxu0",
+        "vmatpush3.bf8.bf16.xpose.msra.mxu0", "vmatprep.subr.mxu0", "vmatprep.subr.msk.bf16.mxu0",
+        "vmatprep.subr.bf8.bf16.mxu0", "vmatprep.subr.f8e4m3.mxu1", "vmatprep.mubr.f32.mxu0",
+        "vmatprep.mubr.msk.f8e5m2.bf16.mxu0", "vmatprep.mubr.f8e4m3fn.mxu0", "vmatmul.bf16.gmra.mxu0",
+        "vmatmul.msk.f32.vlgmr.msrb.gmra.mxu2", "vmatmul.hi.msk.f32.dwg.msra.gmra.mxu0",
+        "vmatmul.low.f32.dwg.msra.gmra.mxu1", "vmatmul.f8e5m2.bf16.vlgmr.msra.gmra.mxu0", "vmatmul.msk.u8.gmra.mxu0",
+        "vmatmul.mubr.msk.s8.vlgmr.msra.gmra.mxu1", "vmatmul.mubr.f8e5m2.bf16.gmra.mxu0",
+        "vmatmul.f32.gmra.mrb[0].mxu0", "vmatmul.mubr.msk.f8e4m3fn.vlgmr.msra.gmra.mrb[252].mxu1",
+        "vmatpush.lsf.bf16.msk.msk.msrb.mxu1", "vllmr.16.mxu2", "vmatmul.lmr.bf16.vlgmr.msra.gmra.16.mxu2", "vdwg.mxu3",
+        "vpop.f32.mrf.mxu0", "vpop.s32.mrf.mxu3", "vpop.f32.mrb[255].mxu1"));
 
 TEST(MatrixOpcodes, OtherNamesAreNot) {
   for (const char* name : {"vmatpush.msrc.mxu0", "vmatmul.f64.gmra.mxu0", "vmatmul.f32.gmra.mrb[].mxu0",

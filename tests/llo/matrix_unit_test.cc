@@ -6,6 +6,7 @@
 #include <hwy/targets.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -317,6 +318,35 @@ TEST(MatrixUnit, TooManyRowsAreRefused) {
   MatrixUnit unit;
   for (int i = 0; i < 16; ++i) EXPECT_TRUE(unit.push(0, {.left = {}}));
   EXPECT_FALSE(unit.push(0, {.left = {}}));
+  for (int i = 0; i < 8; ++i) EXPECT_TRUE(unit.push_left(1, MatrixFormat::Bf16, {}));
+  EXPECT_FALSE(unit.push_left(1, MatrixFormat::Bf16, {}));
+}
+
+RC_GTEST_PROP(MatrixUnit, ALeftOperandIsTransposedOnItsWay, ()) {
+  const MatrixFormat format = *rc::gen::element(MatrixFormat::F32, MatrixFormat::Bf16);
+  const int registers = *rc::gen::inRange(1, kLanes / rows_of(format) + 1);
+  const int depth = registers * rows_of(format);
+  const int rows = *rc::gen::inRange(1, kLanes + 1);
+  const uint32_t seed = *rc::gen::arbitrary<uint32_t>();
+  const Matrix left = small_numbers(rows, depth, seed);
+  const Matrix weights = small_numbers(depth, 3, seed + 1);
+
+  MatrixUnit unit;
+  stage_narrow(unit, weights, MatrixFormat::F32, PushOrder::Upwards, /*transposed=*/false);
+  for (int i = registers - 1; i >= 0; --i)
+    RC_ASSERT(unit.push_left(1, format, packed(transpose(left), format, i * rows_of(format), 0)));
+  const auto eights = static_cast<uint32_t>((rows + kSublanes - 1) / kSublanes);
+  RC_ASSERT(unit.latch_left(eights));
+  RC_ASSERT(!unit.latch_left(eights));
+  const Matrix expected = product(left, weights);
+  for (int round = 0; round < 2; ++round)  // after the last rows come the first
+    for (int row = 0; row < rows; row += kSublanes) {
+      const std::vector<MatrixResult> results = unit.multiply_left(MatrixSum::Double);
+      RC_ASSERT(results.size() == 1U);
+      for (int r = row; r < std::min(rows, row + kSublanes); ++r)
+        for (int column = 0; column < weights.columns; ++column)
+          RC_ASSERT(result_number(results[0], MatrixFormat::F32, r - row, column) == expected.at(r, column));
+    }
 }
 
 // --- what is undefined
@@ -407,6 +437,29 @@ TEST_F(MatrixDefinedness, RowsNeverPushedTakeNoPart) {
   const auto results = multiply(left);
   EXPECT_FALSE(results[0].undefined);
   EXPECT_EQ(result_number(results[0], format, 0, 0), 8);
+}
+
+TEST_F(MatrixDefinedness, ALeftOperandKeepsItsUndefinedBitsOutsideOfItsMask) {
+  ASSERT_TRUE(unit.push(0, {.left = ones()}));
+  unit.latch(0, PushOrder::Upwards);
+  MatrixOperand rows = ones();
+  rows.undefined.emplace();
+  rows.undefined->word[0] = 1;           // row 0, lane 0: of the first row of the result
+  rows.undefined->word[kLanes + 1] = 1;  // row 1, lane 1: of the second one
+  ASSERT_TRUE(unit.push_left(1, format, rows));
+  ASSERT_TRUE(unit.latch_left(1));
+  std::vector<MatrixResult> results = unit.multiply_left(MatrixSum::Double);
+  EXPECT_TRUE(is_undefined(results, 0, 0));
+  EXPECT_TRUE(is_undefined(results, 1, 0));
+  EXPECT_FALSE(is_undefined(results, 2, 0));
+  std::fill_n(rows.mask.emplace().word, kVregWords, ~uint32_t{0});
+  rows.mask->word[0] = 0;
+  ASSERT_TRUE(unit.push_left(1, format, rows));
+  ASSERT_TRUE(unit.latch_left(1));
+  results = unit.multiply_left(MatrixSum::Double);
+  EXPECT_FALSE(is_undefined(results, 0, 0));
+  EXPECT_EQ(result_number(results[0], format, 0, 0), 7);
+  EXPECT_TRUE(is_undefined(results, 1, 0));
 }
 
 TEST_F(MatrixDefinedness, WithoutWeightsAllIsUndefined) { EXPECT_TRUE(is_undefined(multiply(ones()), 0, 0)); }

@@ -50,6 +50,8 @@ TEST(ScalarOpcodes, Values) {
       {"%s9 = sshra.s32 -8, 40", 0xffffffff},
       {"%s9 = sdiv.u32.pop 4294967295, 2", 0x7fffffff},
       {"%s9 = srem.u32.pop 4294967295, 10", 5},
+      {"%2 = sdivrem.u32 4294967295, 10\n  %s3 = spop.drf %2\n  %s4 = spop.drf %2\n  %s9 = smov.u32 %s4", 5},
+      {"%2 = sdivrem.u32 23, 10\n  %s9 = spop.drf %2\n  %s4 = spop.drf %2", 2},
       {"%s9 = scalar_lea.vmem 5, -1", 4},
       {"%s9 = smov.u32 77", 77},
       {"%s9 = sadd.f32 1.5, 2.0", bits(3.5F)},
