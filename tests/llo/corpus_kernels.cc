@@ -68,7 +68,7 @@ Status run_folder(const std::string& folder, const Arguments& arguments, Totals&
   }
   const std::string name = fs::path(folder).filename();
   const std::string inputs = arguments.inputs.empty() ? "" : fmt::format("{}/{}.npz", arguments.inputs, name);
-  SAPPER_TRY(const auto sets, check::inputs_for(dumped.module, inputs, std::nullopt, 0));
+  SAPPER_TRY(const auto sets, check::inputs_for(dumped.module, inputs, std::nullopt, {}));
   check::KernelOptions options;
   SAPPER_TRY(options.machine.generation, llo::generation_of(arguments.generation));
   options.machine.time_limit_seconds = 120;
