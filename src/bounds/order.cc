@@ -1,5 +1,6 @@
 // sort and topk. Sorting is 1-Lipschitz: when no key moves by more than e, the k-th smallest does not either. What
 // comes along with a key is certain only where its key is more than 2 e away from its neighbours.
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -134,34 +135,34 @@ Deviations moved_along(const Site& site) {
 
 Deviations bound_sort(const Site& site) {
   const size_t count = site.operands.size();
-  if (!site.any_deviates()) {
-    const bool free = site.contract().unordered_ties && !site.instruction.attributes().is_stable() && count > 1;
-    return free ? tied_companions(site, site.instruction.dimensions[0]) : Deviations(count);
-  }
-  const std::vector<bool> used = used_parameters(site.called(0), 2 * count);
-  std::vector<size_t> keys, deviating_keys;
-  for (size_t i = 0; i < count; ++i) {
-    if (!used[2 * i] && !used[2 * i + 1]) continue;
-    keys.push_back(i);
-    if (site.moved_deviation(i)) deviating_keys.push_back(i);
-  }
-  if (deviating_keys.empty()) return moved_along(site);
   const int64_t dimension = site.instruction.dimensions[0];
-  if (keys.size() > 1 || !hlo::is_float(site.operand_type(keys[0]))) return site.unbounded();
-  const size_t key = keys[0];
-  const Expression shift = largest_along(site, *site.moved_deviation(key), dimension);
-  const Expression doubt = doubt_of_places(site, real_of(element(site, key)), shift, dimension);
-  const bool others_deviate = [&] {
-    for (size_t i = 0; i < count; ++i)
-      if (i != key && site.moved_deviation(i)) return true;
-    return false;
-  }();
-  if (others_deviate) return site.unbounded();
+  const bool ties = site.contract().unordered_ties && !site.instruction.attributes().is_stable() && count > 1;
+  const std::vector<bool> used = used_parameters(site.called(0), 2 * count);
+  std::vector<size_t> keys;
+  for (size_t i = 0; i < count; ++i)
+    if (used[2 * i] || used[2 * i + 1]) keys.push_back(i);
+  const bool one_key = keys.size() == 1 && hlo::is_float(site.operand_type(keys[0]));
+  bool keys_deviate = false, others_deviate = false;
+  for (size_t i = 0; i < count; ++i) {
+    if (!site.moved_deviation(i)) continue;
+    (std::ranges::find(keys, i) != keys.end() ? keys_deviate : others_deviate) = true;
+  }
+  // Keys that compare as zero when they are subnormal are keys that deviate.
+  const Deviation key = one_key ? site.deviation(keys[0]) : std::nullopt;
+  if (!key && !keys_deviate) {
+    if (others_deviate) return moved_along(site);
+    return ties ? tied_companions(site, dimension) : Deviations(count);
+  }
+  if (!key || others_deviate) return site.unbounded();
+  // Subnormal keys count as zero and stay what they are: they may change places over twice their magnitude.
+  const Expression shift = largest_along(site, *key, dimension) * (site.contract().flush_subnormals ? 2 : 1);
+  const Expression doubt = doubt_of_places(site, real_of(element(site, keys[0])), shift, dimension);
+  const Deviations tied = ties ? tied_companions(site, dimension) : Deviations(count);
   Deviations all;
   for (size_t i = 0; i < count; ++i) {
     // An operand that is given twice is a key of its own.
-    const bool is_key = i == key || site.instruction.operands[i] == site.instruction.operands[key];
-    all.push_back(is_key ? shift : converted(doubt, deviation_type(site.operand_type(i))));
+    const bool is_key = i == keys[0] || site.instruction.operands[i] == site.instruction.operands[keys[0]];
+    all.push_back(is_key ? shift : sum(converted(doubt, deviation_type(site.operand_type(i))), tied[i]));
   }
   return all;
 }

@@ -59,7 +59,9 @@ Deviation sum_rule(const Site& site) {
   if (unit > wide && terms > 1) roundings += 3 * unit;
   Deviation total;
   if (roundings > 0) total = reduced(site, Opcode::Add, site.magnitude(0) * roundings, site.magnitude(1) * roundings);
-  if (site.any_deviates())
+  if (const double flushed = site.flushed_terms(2 * terms); flushed > 0)
+    total = sum(total, site.result_magnitude().constant(flushed));
+  if (site.any_deviates_in_arithmetic())
     total = sum(total, reduced(site, Opcode::Add, *sum(site.deviation(0), site.deviation_or_zero(0)),
                                site.deviation_or_zero(1)));
   return site.rounded(total);
@@ -87,11 +89,12 @@ Deviation product_rule(const Site& site) {
 }
 
 Deviation extremum_rule(const Site& site) {
-  if (!site.any_deviates()) return std::nullopt;
+  if (!site.any_deviates_in_arithmetic()) return std::nullopt;
   const Expression value = site.result_real();
   const auto end = [&](double sign) {
-    return reduced(site, site.called(0).root_instruction().opcode, site.real(0) + site.deviation_or_zero(0) * sign,
-                   site.real(1) + site.deviation_or_zero(1) * sign);
+    return reduced(site, site.called(0).root_instruction().opcode,
+                   site.real(0) + site.arithmetic_deviation_or_zero(0) * sign,
+                   site.real(1) + site.arithmetic_deviation_or_zero(1) * sign);
   };
   return max(end(1) - value, value - end(-1));
 }

@@ -52,8 +52,9 @@ Deviation added(const Site& site) {
     const Expression count = collisions(site);
     total = where(count <= 1.0, count.constant(0), count * magnitudes * unit);
   }
-  if (site.any_deviates())
-    total = sum(total, scattered(site, Opcode::Add, site.deviation_or_zero(0), site.deviation_or_zero(2)));
+  if (site.any_deviates_in_arithmetic())
+    total = sum(total, scattered(site, Opcode::Add, site.arithmetic_deviation_or_zero(0),
+                                 site.arithmetic_deviation_or_zero(2)));
   return site.rounded(total);
 }
 
@@ -80,12 +81,12 @@ Deviation overwritten(const Site& site) {
 }
 
 Deviation extremum(const Site& site) {
-  if (!site.any_deviates()) return std::nullopt;
+  if (!site.any_deviates_in_arithmetic()) return std::nullopt;
   const Opcode operation = site.called(0).root_instruction().opcode;
   const Expression value = site.result_real();
   const auto end = [&](double sign) {
-    return scattered(site, operation, site.real(0) + site.deviation_or_zero(0) * sign,
-                     site.real(2) + site.deviation_or_zero(2) * sign);
+    return scattered(site, operation, site.real(0) + site.arithmetic_deviation_or_zero(0) * sign,
+                     site.real(2) + site.arithmetic_deviation_or_zero(2) * sign);
   };
   return max(end(1) - value, value - end(-1));
 }

@@ -151,6 +151,22 @@ Deviation Site::rounded(Deviation propagated, numerics::FunctionError own) const
   return total;
 }
 
+Expression Site::arithmetic_deviation_or_zero(size_t i) const {
+  const Deviation deviation = this->deviation(i);
+  return deviation ? *deviation : deviation_or_zero(i);
+}
+
+bool Site::any_deviates_in_arithmetic() const {
+  if (any_deviates()) return true;
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (contract().flush_subnormals && flushed_below(operand_type(i)) > 0) return true;
+  return false;
+}
+
+double Site::flushed_terms(double terms) const {
+  return contract().flush_subnormals ? terms * flushed_below(type()) : 0;
+}
+
 Deviation Site::undetermined_like(const Shape& shape) const {
   if (!shape.is_array()) return std::nullopt;
   return Expression{&builder, builder.splat(infinity, shape.with_element_type(deviation_type(shape.element_type())))};

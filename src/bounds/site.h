@@ -62,6 +62,12 @@ struct Site {
   // As moved_deviation(), zeros where there is none.
   [[nodiscard]] Expression deviation_or_zero(size_t i) const;
 
+  // The same for deviation(), and whether it is there for one of the operands.
+  [[nodiscard]] Expression arithmetic_deviation_or_zero(size_t i) const;
+  [[nodiscard]] bool any_deviates_in_arithmetic() const;
+  // How far a sum of `terms` may be off because partial sums or products count as zero.
+  [[nodiscard]] double flushed_terms(double terms) const;
+
   // The deviation of the result when it is `propagated` from the operands' and the implementation's own error is added.
   [[nodiscard]] Deviation rounded(Deviation propagated) const;
   [[nodiscard]] Deviation rounded(Deviation propagated, numerics::FunctionError own) const;

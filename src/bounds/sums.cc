@@ -53,6 +53,8 @@ Deviation sum_of_products(const Site& site, double terms) {
   Deviation total;
   if (right) total = product(site, site.magnitude(0), *right);
   if (a) total = sum(total, product(site, *a, b ? site.magnitude(1) + *b : site.magnitude(1)));
+  if (const double flushed = site.flushed_terms(2 * terms); flushed > 0)
+    total = sum(total, site.result_magnitude().constant(flushed));
   return site.rounded(total);
 }
 

@@ -67,27 +67,23 @@ struct Permission {
 
 // From narrow to wide, so that the first that explains a difference says the least.
 std::vector<Permission> permissions(const Policy& policy, Origin origin, bool unordered_ties) {
+  const bool device = origin == Origin::Device;
   std::vector<Permission> all = {
       {{.flush_subnormals = true}, "subnormals are flushed to zero"},
       {{.excess_precision = true}, "roundings to a narrow float type are left out (excess precision)"},
   };
-  numerics::Contract widest{.excess_precision = true, .flush_subnormals = true};
-  if (origin == Origin::Device) {
-    all.push_back({{.contraction = true}, "multiply-adds are contracted: products are not rounded"});
-    widest.contraction = true;
-    all.push_back({widest, "multiply-adds are contracted, and roundings to narrow float types left out"});
-  }
+  if (device) all.push_back({{.contraction = true}, "multiply-adds are contracted: products are not rounded"});
+  if (unordered_ties) all.push_back({{.unordered_ties = true}, "elements that compare equal come in another order"});
+  numerics::Contract together{
+      .excess_precision = true, .contraction = device, .flush_subnormals = true, .unordered_ties = unordered_ties};
+  all.push_back({together, "roundings are left out, subnormals flushed and ties ordered otherwise"});
   if (policy.bfloat16_products) {
-    widest.bfloat16_products = true;
-    all.push_back({widest, "f32 products of default precision run in bf16 passes"});
-  }
-  if (unordered_ties) {
-    all.push_back({{.unordered_ties = true}, "elements that compare equal come in another order"});
-    widest.unordered_ties = true;
+    together.bfloat16_products = true;
+    all.push_back({together, "f32 products of default precision run in bf16 passes"});
   }
   if (policy.short_formulas) {
-    widest.short_formulas = true;
-    all.push_back({widest, "functions are computed by the emitters' short formulas"});
+    together.short_formulas = true;
+    all.push_back({together, "functions are computed by the emitters' short formulas"});
   }
   return all;
 }
