@@ -56,12 +56,12 @@ InstructionIndex Builder::constant(ElementType type, double value) {
   return made;
 }
 
-InstructionIndex Builder::splat(double value, Shape like) {
+InstructionIndex Builder::splat(double value, const Shape& like) {
   const InstructionIndex scalar = constant(like.element_type(), value);
-  return broadcast(scalar, std::move(like));
+  return broadcast(scalar, like);
 }
 
-InstructionIndex Builder::broadcast(InstructionIndex scalar, Shape like) {
+InstructionIndex Builder::broadcast(InstructionIndex scalar, const Shape& like) {
   if (like.rank() == 0) return scalar;
   return add(Opcode::Broadcast, like.with_element_type(shape(scalar).element_type()), {scalar});
 }

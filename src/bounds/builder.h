@@ -32,8 +32,8 @@ class Builder {
   // A scalar.
   hlo::InstructionIndex constant(hlo::ElementType type, double value);
   // `value` everywhere in an array of `like`'s dimensions.
-  hlo::InstructionIndex splat(double value, hlo::Shape like);
-  hlo::InstructionIndex broadcast(hlo::InstructionIndex scalar, hlo::Shape like);
+  hlo::InstructionIndex splat(double value, const hlo::Shape& like);
+  hlo::InstructionIndex broadcast(hlo::InstructionIndex scalar, const hlo::Shape& like);
 
   [[nodiscard]] hlo::Computation finish(hlo::InstructionIndex root) &&;
 

@@ -1,10 +1,11 @@
 // Operations that run computations on whole values.
+#include <algorithm>
+
 #include "bounds/rules.h"
 #include "bounds/transformer.h"
 
 namespace sapper::bounds {
 
-using hlo::Computation;
 using hlo::ComputationIndex;
 using hlo::ElementType;
 using hlo::Instruction;
@@ -20,11 +21,7 @@ std::vector<bool> mask_of(const Deviations& deviations) {
   return mask;
 }
 
-bool any(const std::vector<bool>& mask) {
-  for (const bool bit : mask)
-    if (bit) return true;
-  return false;
-}
+bool any(const std::vector<bool>& mask) { return std::find(mask.begin(), mask.end(), true) != mask.end(); }
 
 Shape deviation_shape(const Shape& leaf) {
   return Shape::array(deviation_type(leaf.element_type()), leaf.dimensions());
@@ -63,6 +60,7 @@ InstructionIndex packed(Builder& builder, const Value& value, const std::vector<
   if (parts.empty()) return value.index;
   parts.insert(parts.begin(), value.index);
   std::vector<Shape> shapes;
+  shapes.reserve(parts.size());
   for (const InstructionIndex part : parts) shapes.push_back(builder.shape(part));
   return builder.add(Opcode::Tuple, Shape::tuple(std::move(shapes)), std::move(parts));
 }

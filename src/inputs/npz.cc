@@ -221,6 +221,7 @@ Result<std::vector<Literal>> read_literals(const Npz& npz, const std::string& pr
     values.push_back(std::move(value));
   }
   std::vector<Literal> result;
+  result.reserve(shapes.size());
   auto next = values.begin();
   for (const Shape& shape : shapes) result.push_back(assemble(shape, next));
   return result;

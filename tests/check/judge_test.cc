@@ -191,6 +191,7 @@ TEST(Judge, DeepProgramsWhoseLegalExecutionsPartAreUndetermined) {
       "side{i} = bf16[64] subtract(ones, x{i})\nterm{i} = bf16[64] multiply(rates, side{i})\n"
       "x{next} = bf16[64] multiply(x{i}, term{i})\n");
   std::vector<double> starts;
+  starts.reserve(64);
   for (int i = 0; i < 64; ++i) starts.push_back(0.15 + i * 0.01);
   const std::vector<Literal> x{array(ElementType::BF16, starts)};
   const auto reassociated = eval::evaluate(parse(right), x);

@@ -16,12 +16,12 @@ CompilerPool& pool() {
 
 class Cpu : public testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override { SKIP_WITHOUT_PLUGIN(target_); }
+  void SetUp() override { SKIP_WITHOUT_PLUGIN(target); }
   // Compiles and runs.
   Result<CompileResult> run(std::string module, std::vector<Literal> arguments) {
-    return pool().compile(target_, {.module = std::move(module), .argument_sets = {std::move(arguments)}});
+    return pool().compile(target, {.module = std::move(module), .argument_sets = {std::move(arguments)}});
   }
-  Target target_ = parse_target(GetParam()).value();
+  Target target = parse_target(GetParam()).value();
 };
 
 INSTANTIATE_TEST_SUITE_P(Releases, Cpu, testing::Values("cpu", "cpu@0.106", "cpu@0.81"), [](const auto& test) {
@@ -30,10 +30,10 @@ INSTANTIATE_TEST_SUITE_P(Releases, Cpu, testing::Values("cpu", "cpu@0.106", "cpu
 });
 
 TEST_P(Cpu, SaysWhatItIs) {
-  const auto info = pool().probe(target_);
+  const auto info = pool().probe(target);
   ASSERT_OK(info);
-  EXPECT_EQ(std::to_string(info->api_major) + "." + std::to_string(info->api_minor), target_.release);
-  EXPECT_EQ(info->path, plugin_path(target_).value());
+  EXPECT_EQ(std::to_string(info->api_major) + "." + std::to_string(info->api_minor), target.release);
+  EXPECT_EQ(info->path, plugin_path(target).value());
   EXPECT_THAT(info->platform_version, HasSubstr("cpu"));
 }
 
@@ -173,7 +173,7 @@ TEST_P(Cpu, DonatedArgumentsAreCopies) {
 TEST_P(Cpu, ExecutesOnEachArgumentSet) {
   const Shape shape = Shape::array(ElementType::F32, {4});
   const auto result =
-      pool().compile(target_, {.module = doubling(shape), .argument_sets = {{filled(shape, 1)}, {filled(shape, 3)}}});
+      pool().compile(target, {.module = doubling(shape), .argument_sets = {{filled(shape, 1)}, {filled(shape, 3)}}});
   ASSERT_OK(result);
   ASSERT_EQ(result->outputs.size(), 2);
   const auto alone = run(doubling(shape), {filled(shape, 3)});
@@ -211,14 +211,14 @@ TEST_P(Cpu, OptimizedProgramCompilesByTheBackendAlone) {
   ASSERT_OK(first);
   const std::string optimized = hlo::to_proto(hlo::parse_proto(first->optimized).value());
   const auto second =
-      pool().compile(target_, {.module = optimized, .run_backend_only = true, .argument_sets = {{filled(shape, 0.1)}}});
+      pool().compile(target, {.module = optimized, .run_backend_only = true, .argument_sets = {{filled(shape, 0.1)}}});
   ASSERT_OK(second);
   EXPECT_TRUE(second->outputs[0] == first->outputs[0]);
 }
 
 TEST_P(Cpu, StagesFollowThePipeline) {
   const std::string module = residual();
-  const auto result = pool().compile(target_, {.module = module, .dump_passes = true});
+  const auto result = pool().compile(target, {.module = module, .dump_passes = true});
   ASSERT_OK(result);
   ASSERT_GT(result->stages.size(), 5);
   EXPECT_EQ(result->stages[0].pass, "input");
@@ -232,13 +232,13 @@ TEST_P(Cpu, StagesFollowThePipeline) {
   }
   EXPECT_TRUE(std::ranges::any_of(result->stages, [](const HloStage& s) { return s.pass == "fusion"; }));
   // A warm worker numbers its modules on: the second dump is read like the first.
-  const auto again = pool().compile(target_, {.module = module, .dump_passes = true});
+  const auto again = pool().compile(target, {.module = module, .dump_passes = true});
   ASSERT_OK(again);
   EXPECT_EQ(again->stages.size(), result->stages.size());
 }
 
 TEST_P(Cpu, RejectionCarriesTheCompilersMessage) {
-  const auto result = pool().compile(target_, {.module = ill_formed()});
+  const auto result = pool().compile(target, {.module = ill_formed()});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, ErrorKind::Rejected);
   EXPECT_THAT(result.error().message, HasSubstr("f32[3]"));
@@ -250,7 +250,7 @@ TEST_P(Cpu, AMissingImplementationIsUnsupported) {
       x = f32[4,4] parameter(0)
       ROOT lu = (f32[4,4], s32[4], s32[4]) custom-call(x), custom_call_target="LuDecomposition"
     })");
-  const auto result = pool().compile(target_, {.module = module});
+  const auto result = pool().compile(target, {.module = module});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, ErrorKind::Unsupported) << result.error().describe();
   EXPECT_THAT(result.error().message, HasSubstr("LuDecomposition"));
@@ -280,10 +280,10 @@ TEST_P(Cpu, WrongArgumentsAreBadInput) {
 
 TEST_P(Cpu, OptionsReachTheCompiler) {
   CompileRequest request{.module = residual(), .dump_passes = true};
-  const auto plain = pool().compile(target_, request);
+  const auto plain = pool().compile(target, request);
   ASSERT_OK(plain);
   request.configuration.options["xla_disable_hlo_passes"] = std::string("fusion");
-  const auto without = pool().compile(target_, request);
+  const auto without = pool().compile(target, request);
   ASSERT_OK(without);
   EXPECT_FALSE(std::ranges::any_of(without->stages, [](const HloStage& s) { return s.pass == "fusion"; }));
 }
@@ -291,14 +291,14 @@ TEST_P(Cpu, OptionsReachTheCompiler) {
 TEST_P(Cpu, WrongOptionsAreBadInput) {
   CompileRequest request{.module = residual()};
   request.configuration.options["xla_allow_excess_precision"] = int64_t{1};
-  const auto type = pool().compile(target_, request);
+  const auto type = pool().compile(target, request);
   ASSERT_FALSE(type);
   EXPECT_EQ(type.error().kind, ErrorKind::BadInput);
   EXPECT_THAT(type.error().message, HasSubstr("xla_allow_excess_precision"));
   EXPECT_THAT(type.error().message, HasSubstr("Write true or false"));
 
   request.configuration.options = {{"xla_no_such_option", true}};
-  const auto name = pool().compile(target_, request);
+  const auto name = pool().compile(target, request);
   ASSERT_FALSE(name);
   EXPECT_EQ(name.error().kind, ErrorKind::BadInput);
   EXPECT_THAT(name.error().message, HasSubstr("xla_no_such_option"));
@@ -307,10 +307,10 @@ TEST_P(Cpu, WrongOptionsAreBadInput) {
 TEST_P(Cpu, InitFlagsGetAWorkerOfTheirOwn) {
   CompileRequest request{.module = residual()};
   request.configuration.init_flags = "--xla_no_such_flag=1";
-  const auto result = pool().compile(target_, request);
+  const auto result = pool().compile(target, request);
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().message, HasSubstr("xla_no_such_flag"));
-  ASSERT_OK(pool().compile(target_, {.module = residual()}));
+  ASSERT_OK(pool().compile(target, {.module = residual()}));
 }
 
 }  // namespace
