@@ -23,6 +23,9 @@ Expression or_infinite(Expression condition, Expression bound) {
   return where(condition, bound, bound.constant(infinity));
 }
 
+// a b of numbers that are not negative: above 0 where both are, though it underflows.
+Expression product_upwards(Expression a, Expression b) { return a * b + min(min(a, b), 0x1p-149); }
+
 // The interval's ends under a function that does not fall.
 template <class Function>
 Expression hull(Expression value, Expression operand, Expression deviation, Function&& function) {
@@ -76,7 +79,7 @@ Expression real_function(const Site& site, Expression e) {
     }
     case Opcode::Acosh: {
       const Expression end = a() - e;
-      return or_infinite(end > 1.0, e / sqrt(end * end - 1));
+      return or_infinite(end > 1.0, e / (sqrt(end - 1) * sqrt(end + 1)));
     }
     case Opcode::Atanh: {
       const Expression end = site.magnitude(0) + e;
@@ -98,9 +101,9 @@ Expression complex_function(const Site& site, Expression e) {
 
 Deviation divide(const Site& site) {
   const Deviation a = site.deviation(0), b = site.deviation(1);
-  if (!b) return a ? Deviation(where_positive(*a, *a / site.magnitude(1))) : a;
+  if (!b) return a ? Deviation(where_positive(*a, *a / site.magnitude(1) + 0x1p-149)) : a;
   const Expression divisor = site.magnitude(1);
-  const Expression from_divisor = unrounded_magnitude(site) * *b;
+  const Expression from_divisor = product_upwards(unrounded_magnitude(site), *b);
   const Expression above = a ? *a + from_divisor : from_divisor;
   return where_positive(a ? max(*a, *b) : *b, or_infinite(divisor > *b, above / (divisor - *b)));
 }
@@ -108,9 +111,9 @@ Deviation divide(const Site& site) {
 Deviation multiply(const Site& site) {
   const Deviation a = site.deviation(0), b = site.deviation(1);
   if (!a && !b) return std::nullopt;
-  if (!b) return where_positive(*a, *a * site.magnitude(1));
-  if (!a) return where_positive(*b, site.magnitude(0) * *b);
-  return where_positive(*a + *b, *a * (site.magnitude(1) + *b) + site.magnitude(0) * *b);
+  if (!b) return where_positive(*a, product_upwards(*a, site.magnitude(1)));
+  if (!a) return where_positive(*b, product_upwards(*b, site.magnitude(0)));
+  return where_positive(*a + *b, product_upwards(*a, site.magnitude(1) + *b) + product_upwards(*b, site.magnitude(0)));
 }
 
 Deviation power(const Site& site) {
@@ -122,7 +125,11 @@ Deviation power(const Site& site) {
     const Expression most = b ? site.magnitude(1) + *b : site.magnitude(1);
     exponent = where_positive(*a, or_infinite(base > *a, most * *a / (base - *a)));
   }
-  if (b) exponent = sum(exponent, where_positive(*b, abs(log(base)) * *b));
+  if (b) {
+    // A base below 0 has a power for integers only.
+    const Expression moves = or_infinite(site.real(0) > (a ? *a : base.constant(0)), abs(log(site.real(0))) * *b);
+    exponent = sum(exponent, where_positive(*b, moves));
+  }
   return or_infinite(*exponent <= 1.0, unrounded_magnitude(site) * *exponent * (*exponent + 1));
 }
 
@@ -152,7 +159,7 @@ Deviation atan2(const Site& site) {
     const Expression crosses = (site.magnitude(0) <= *y) & (site.real(1) <= (x ? *x : y->constant(0)));
     bound = where(crosses, bound.constant(two_pi), bound);
   }
-  return where_positive(shift, bound);
+  return where_positive(shift, or_infinite(shift < infinity, bound));
 }
 
 Deviation extremum(const Site& site) {
@@ -185,7 +192,7 @@ Deviation clamp(const Site& site) {
   Deviation any;
   for (const Deviation& deviation : deviations)
     if (deviation) any = sum(any, everywhere(*deviation));
-  return where_positive(*any, max(end(1) - value, value - end(-1)));
+  return where_positive(*any, or_infinite(*any < infinity, max(end(1) - value, value - end(-1))));
 }
 
 Deviation compare_values(const Site& site) {
@@ -202,8 +209,9 @@ Deviation compare_values(const Site& site) {
   if (direction == "EQ" || direction == "NE") return verdict(abs(distance) > shift);
   // A tie is on the side of one answer.
   const Expression low = 0 - shift;
-  if (direction == "LT" || direction == "GE") return verdict((distance < low) | (distance >= shift));
-  return verdict((distance > shift) | (distance <= low));
+  const Expression bounded = shift < infinity;
+  if (direction == "LT" || direction == "GE") return verdict(bounded & ((distance < low) | (distance >= shift)));
+  return verdict(bounded & ((distance > shift) | (distance <= low)));
 }
 
 Deviation select(const Site& site) {
@@ -287,7 +295,7 @@ Deviation all_or_nothing(const Site& site) {
 
 Deviation sign(const Site& site, Expression e) {
   const Expression same = (e <= 0.0) | (site.magnitude(0) > e);
-  return where(same, e.constant(0), e.constant(2));
+  return where(same, e.constant(0), or_infinite(e < infinity, e.constant(2)));
 }
 
 Deviation is_finite(const Site& site, Expression e) {
@@ -330,19 +338,70 @@ Deviation pred_rule(const Site& site) {
   }
 }
 
+Expression is_exact(const Deviation& deviation, Expression condition) {
+  return deviation ? condition & (*deviation <= 0.0) : condition;
+}
+
+// Where an exact NaN or infinity decides the result of a binary operation whatever a deviating operand is.
+Deviation settled(const Site& site) {
+  const Deviation deviations[] = {site.deviation(0), site.deviation(1)};
+  Deviation any;
+  for (size_t i = 0; i < 2; ++i) {
+    const size_t other = 1 - i;
+    if (!deviations[other]) continue;
+    const Expression value = site.real(i), size = abs(value);
+    Expression decides = compare("NE", value, value);
+    const Expression infinite = compare("EQ", size, size.constant(infinity));
+    const Expression finite = site.magnitude(other) + *deviations[other] < std::numeric_limits<float>::max();
+    const Expression keeps_sign = site.magnitude(other) > *deviations[other];
+    switch (site.instruction.opcode) {
+      case Opcode::Add:
+      case Opcode::Subtract: decides = decides | (infinite & finite); break;
+      case Opcode::Multiply: decides = decides | (infinite & keeps_sign); break;
+      case Opcode::Divide: decides = decides | (infinite & finite & (i == 0 ? keeps_sign : finite)); break;
+      case Opcode::Power:
+        decides = compare("NE", value, value) & (site.magnitude(other) > *deviations[other] + 1);
+        break;
+      default: break;
+    }
+    decides = is_exact(deviations[i], decides);
+    any = any ? *any | decides : decides;
+  }
+  return any;
+}
+
+Deviation binary_float_rule(const Site& site) {
+  const auto unsettled = [&]() -> Deviation {
+    switch (site.instruction.opcode) {
+      case Opcode::Add:
+      case Opcode::Subtract: return site.rounded(sum(site.deviation(0), site.deviation(1)));
+      case Opcode::Multiply: return site.rounded(multiply(site));
+      case Opcode::Divide: return site.rounded(divide(site));
+      case Opcode::Power: return site.rounded(power(site));
+      case Opcode::Remainder: return site.rounded(remainder(site));
+      case Opcode::Atan2: return site.rounded(atan2(site));
+      default: return extremum(site);
+    }
+  };
+  const Deviation bound = unsettled();
+  if (!bound || hlo::is_complex(site.type())) return bound;
+  const Deviation by_exact = settled(site);
+  return by_exact ? Deviation(where(*by_exact, bound->constant(0), *bound)) : bound;
+}
+
 Deviation float_rule(const Site& site) {
   const Deviation a = site.deviation(0);
   switch (site.instruction.opcode) {
     case Opcode::Add:
-    case Opcode::Subtract: return site.rounded(sum(a, site.deviation(1)));
-    case Opcode::Complex: return sum(a, site.deviation(1));
-    case Opcode::Multiply: return site.rounded(multiply(site));
-    case Opcode::Divide: return site.rounded(divide(site));
-    case Opcode::Power: return site.rounded(power(site));
-    case Opcode::Remainder: return site.rounded(remainder(site));
-    case Opcode::Atan2: return site.rounded(atan2(site));
+    case Opcode::Atan2:
+    case Opcode::Divide:
     case Opcode::Maximum:
-    case Opcode::Minimum: return extremum(site);
+    case Opcode::Minimum:
+    case Opcode::Multiply:
+    case Opcode::Power:
+    case Opcode::Remainder:
+    case Opcode::Subtract: return binary_float_rule(site);
+    case Opcode::Complex: return sum(a, site.deviation(1));
     case Opcode::Clamp: return clamp(site);
     case Opcode::Negate:
     case Opcode::Real:

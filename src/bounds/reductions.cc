@@ -59,11 +59,13 @@ Deviation sum_rule(const Site& site) {
   if (unit > wide && terms > 1) roundings += 3 * unit;
   Deviation total;
   if (roundings > 0) total = reduced(site, Opcode::Add, site.magnitude(0) * roundings, site.magnitude(1) * roundings);
+  if (roundings > 0) total = site.sum_within_range(*total, roundings);
   if (const double flushed = site.flushed_terms(2 * terms); flushed > 0)
     total = sum(total, site.result_magnitude().constant(flushed));
-  if (site.any_deviates_in_arithmetic())
-    total = sum(total, reduced(site, Opcode::Add, *sum(site.deviation(0), site.deviation_or_zero(0)),
-                               site.deviation_or_zero(1)));
+  const Deviation element = site.deviation(0), init = site.deviation(1);
+  if (element || init)
+    total = sum(total, reduced(site, Opcode::Add, element ? *element : site.deviation_or_zero(0),
+                               init ? *init : site.deviation_or_zero(1)));
   return site.rounded(total);
 }
 

@@ -1,5 +1,6 @@
 #include "bounds/site.h"
 
+#include <cmath>
 #include <limits>
 
 #include "bounds/transformer.h"
@@ -20,6 +21,18 @@ double largest_finite(ElementType type) {
   return type == ElementType::F64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
 }
 
+// The largest finite number of a float type.
+double largest_of(ElementType type) {
+  if (hlo::is_complex(type)) type = hlo::component_type(type);
+  const auto format = hlo::float_format(type);
+  if (!format) return infinity;
+  const int unsigned_bits = format->exponent_bits + format->mantissa_bits;
+  uint64_t bits = (uint64_t{1} << unsigned_bits) - 1;
+  if (format->specials == hlo::FloatFormat::Specials::IEEE) bits -= (uint64_t{1} << format->mantissa_bits);
+  while (!std::isfinite(hlo::decode_float(*format, bits))) --bits;
+  return hlo::decode_float(*format, bits);
+}
+
 // The smallest positive number of a float type.
 double smallest(ElementType type) {
   if (hlo::is_complex(type)) type = hlo::component_type(type);
@@ -35,6 +48,66 @@ double flushed_below(ElementType type) {
     case ElementType::C64: return 0x1p-126;
     default: return 0;
   }
+}
+
+// What an implementation multiplies before it reduces its argument, at most.
+Expression scaled_argument(const Site& site) {
+  const Expression first = site.magnitude(0);
+  const Deviation moves = site.deviation(0);
+  if (site.instruction.opcode != Opcode::Power) return moves ? first + *moves : first;
+  const Expression exponent = magnitude_of(log(first)) * site.magnitude(1);
+  // Where it deviates by more than 1, power has no bound.
+  const bool deviates = moves || site.deviation(1);
+  return where(exponent > 0.0, deviates ? exponent + 1 : exponent, exponent.constant(0));  // pow(1, inf), pow(0, 0)
+}
+
+// Where operands make a finite number other than 0 that is so large or small that the result is infinite or 0: an
+// implementation that is not correctly rounded may round it elsewhere. Further beyond, none does.
+Deviation rounded_to_end(const Site& site) {
+  const double beyond = site.type() == ElementType::F64 ? 800 : 110;
+  switch (site.instruction.opcode) {
+    case Opcode::Cosh:
+    case Opcode::Exponential:
+    case Opcode::ExponentialMinusOne:
+    case Opcode::Logistic:
+    case Opcode::Power:
+    case Opcode::Sinh: {
+      if (hlo::is_complex(site.type())) return std::nullopt;
+      const Expression argument = scaled_argument(site);
+      return (argument > 0.0) & (argument < beyond) & (site.magnitude(0) > 0.0);
+    }
+    default: return std::nullopt;
+  }
+}
+
+// Where no operand of an elementwise operation is infinite, NaN or (but for sums) 0: what is infinite or 0 then has
+// been rounded to it. nullopt: the operation is another.
+Deviation ordinary_operands(const Site& site) {
+  const Opcode opcode = site.instruction.opcode;
+  const bool zeros = opcode == Opcode::Add || opcode == Opcode::Subtract;
+  Deviation all;
+  for (size_t i = 0; i < site.operands.size(); ++i) {
+    if (!site.operand_shape(i).same_dimensions(site.instruction.shape)) return std::nullopt;
+    const Expression size = hlo::is_complex(site.operand_type(i)) ? site.real(i) : abs(site.real(i));
+    Expression ordinary = size < infinity;
+    if (!zeros) ordinary = ordinary & (size > 0.0);
+    all = all ? *all & ordinary : ordinary;
+  }
+  return all;
+}
+
+// A rounding to a narrow type that may be left out: relative, but where it makes 0 or infinity.
+Expression elided_rounding(const Site& site, Expression size, Expression reach, double unit) {
+  Expression error = where(size > 0.0, reach * (unit * (1 + 2 * unit)) + smallest(site.type()), size.constant(0));
+  Expression overflow = size >= size.constant(largest_finite(size.shape().element_type()));
+  if (const Deviation ordinary = ordinary_operands(site)) {
+    overflow = overflow & *ordinary;
+    const Opcode opcode = site.instruction.opcode;
+    if (opcode == Opcode::Convert || opcode == Opcode::Multiply || opcode == Opcode::Divide)
+      error = where((size <= 0.0) & *ordinary, size.constant(smallest(site.type())), error);
+  }
+  return where(overflow, size.constant(infinity),
+               where(size < largest_finite(size.shape().element_type()), error, size.constant(0)));
 }
 
 }  // namespace
@@ -129,26 +202,41 @@ Deviation Site::rounded(Deviation propagated, numerics::FunctionError own) const
   if (!propagated && !always) return std::nullopt;
   const Expression size = result_magnitude();
   const double largest = largest_finite(size.shape().element_type());
-  // What exact operands make 0, NaN or infinite is that everywhere (but for numbers within a rounding of the largest).
-  const auto where_finite = [&](Expression error) {
-    const Expression at_zero = where(size <= 0.0, size.constant(own.absolute), size.constant(0));
-    return where((size > 0.0) & (size < largest), error, own.absolute > 0 ? at_zero : size.constant(0));
+  const Expression reach = propagated ? size + *propagated : size;
+  // What exact operands make 0, NaN or infinite is that everywhere, but where a finite number is rounded to it.
+  const auto where_inexact = [&](Expression error) {
+    Expression inexact = (size > 0.0) & (size < largest);
+    if (propagated) inexact = inexact | (*propagated > 0.0);
+    if (const Deviation rounds_to_end = rounded_to_end(*this)) inexact = inexact | *rounds_to_end;
+    return where(inexact, error, size.constant(0));
   };
   Deviation total;
   if (propagated) {
     // Where the operands deviate, the reference's result is rounded from elsewhere than the implementation's.
-    const Expression both = size * (2 * unit) + smallest(type());
+    const Expression both = reach * (2 * unit) + smallest(type());
     total = *propagated + where(*propagated <= 0.0, propagated->constant(0), both);
   }
-  // An implementation that is not correctly rounded may be off by its error and by a rounding.
-  if (own.relative > 0 || own.absolute > 0)
-    total = sum(total, where_finite(size * (own.relative + unit) + (own.absolute + smallest(type()))));
-  if (own.elided > 0) total = sum(total, where_finite(size * (own.elided * (1 + 2 * unit)) + smallest(type())));
-  if (own.argument > 0) total = sum(total, where_finite(size * magnitude(0) * own.argument));
+  // An implementation that is not correctly rounded may be off by its error and by a rounding, the reference by
+  // another.
+  if (own.relative > 0) total = sum(total, where_inexact(reach * (own.relative + 2 * unit) + 2 * smallest(type())));
+  if (own.absolute > 0) total = sum(total, where(size < largest, size.constant(own.absolute), size.constant(0)));
+  if (own.elided > 0) total = sum(total, elided_rounding(*this, size, reach, own.elided));
+  if (own.argument > 0) total = sum(total, where_inexact(reach * scaled_argument(*this) * own.argument));
   if (total) total = inflated(*total);
   // To zero, and not beyond it.
   if (flushed > 0) total = sum(total, where(size < 2 * flushed, size, size.constant(0)));
-  return total;
+  return within_range(total);
+}
+
+Expression Site::sum_within_range(Expression roundings, double unit) const {
+  return where(roundings < largest_of(type()) * unit, roundings, roundings.constant(infinity));
+}
+
+Deviation Site::within_range(Deviation total) const {
+  if (!total) return total;
+  const Expression size = result_magnitude();
+  const Expression overflows = (*total > 0.0) & (size + *total >= size.constant(largest_of(type())));
+  return where(overflows, total->constant(infinity), *total);
 }
 
 Expression Site::arithmetic_deviation_or_zero(size_t i) const {

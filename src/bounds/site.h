@@ -72,6 +72,12 @@ struct Site {
   [[nodiscard]] Deviation rounded(Deviation propagated) const;
   [[nodiscard]] Deviation rounded(Deviation propagated, numerics::FunctionError own) const;
 
+  // Infinite where a finite result may overflow, or an infinite one deviates: what comes after may be anything then.
+  [[nodiscard]] Deviation within_range(Deviation total) const;
+
+  // `roundings` are `unit` times the sum of its terms' magnitudes: infinite where a partial sum may overflow.
+  [[nodiscard]] Expression sum_within_range(Expression roundings, double unit) const;
+
   // Every element may be anything; says so in the module's list.
   [[nodiscard]] Deviations unbounded() const;
   // Every element of an array of `shape` may be anything; nullopt for tokens.

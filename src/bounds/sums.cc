@@ -4,6 +4,7 @@
 // where the roundings are those of n products and n - 1 additions in any order. These are sums of products themselves,
 // and are computed as such, in f32.
 #include <cmath>
+#include <limits>
 
 #include "bounds/rules.h"
 #include "bounds/transformer.h"
@@ -18,6 +19,7 @@ using hlo::Shape;
 
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double bfloat16_roundoff = 0x1p-8;
 
 // Relative errors of products in `passes` products of bf16 numbers.
@@ -47,11 +49,18 @@ Deviation sum_of_products(const Site& site, double terms) {
   double roundings = 0;
   if (terms > 1 && unit > 0) roundings = (numerics::sum_growth(site.contract(), terms) + 1) * unit;
   if (hlo::is_complex(site.type())) roundings += 8 * unit;
-  roundings += pass_error(numerics::bfloat16_passes(site.contract(), site.computation, site.instruction));
+  const int passes = numerics::bfloat16_passes(site.contract(), site.computation, site.instruction);
+  roundings += pass_error(passes);
+  // The largest numbers of f32 are infinite in bf16.
+  const auto in_range = [&](size_t operand, Expression moves) {
+    return passes > 0 ? where(site.magnitude(operand) < 0x1.FFp127, moves, moves.constant(infinity)) : moves;
+  };
+  const Expression left = in_range(0, site.magnitude(0));
   Deviation right = b;
-  if (roundings > 0) right = sum(right, site.magnitude(1) * roundings);
+  if (roundings > 0) right = sum(right, in_range(1, site.magnitude(1) * roundings));
   Deviation total;
-  if (right) total = product(site, site.magnitude(0), *right);
+  if (right) total = product(site, left, *right);
+  if (roundings > 0) total = site.sum_within_range(*total, roundings);
   if (a) total = sum(total, product(site, *a, b ? site.magnitude(1) + *b : site.magnitude(1)));
   if (const double flushed = site.flushed_terms(2 * terms); flushed > 0)
     total = sum(total, site.result_magnitude().constant(flushed));
