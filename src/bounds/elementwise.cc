@@ -146,7 +146,9 @@ Deviation remainder(const Site& site) {
   // The emitters' quotient and its product with y are rounded.
   if (approximate) shift = sum(shift, site.magnitude(0) * (16 * numerics::unit_roundoff(ElementType::F32)));
   const auto decided = (rest > *shift) & (divisor - rest > *shift);
-  return where_positive(*shift, where(decided, *shift, *shift + divisor));
+  Expression bound = where(decided, *shift, *shift + divisor);
+  if (b) bound = or_infinite((*b <= 0.0) | (divisor > *b), bound);
+  return where_positive(*shift, bound);
 }
 
 Deviation atan2(const Site& site) {
