@@ -61,6 +61,22 @@ Expression scaled_argument(const Site& site) {
   return where(exponent > 0.0, deviates ? exponent + 1 : exponent, exponent.constant(0));  // pow(1, inf), pow(0, 0)
 }
 
+// Where no operand of an elementwise operation is infinite, NaN or (but for sums) 0: what is infinite or 0 then has
+// been rounded to it. nullopt: the operation is another.
+Deviation ordinary_operands(const Site& site) {
+  const Opcode opcode = site.instruction.opcode;
+  const bool zeros = opcode == Opcode::Add || opcode == Opcode::Subtract;
+  Deviation all;
+  for (size_t i = 0; i < site.operands.size(); ++i) {
+    if (!site.operand_shape(i).same_dimensions(site.instruction.shape)) return std::nullopt;
+    const Expression size = hlo::is_complex(site.operand_type(i)) ? site.real(i) : abs(site.real(i));
+    Expression ordinary = size < infinity;
+    if (!zeros) ordinary = ordinary & (size > 0.0);
+    all = all ? *all & ordinary : ordinary;
+  }
+  return all;
+}
+
 // Where operands make a finite number other than 0 that is so large or small that the result is infinite or 0: an
 // implementation that is not correctly rounded may round it elsewhere. Further beyond, none does.
 Deviation rounded_to_end(const Site& site) {
@@ -76,24 +92,9 @@ Deviation rounded_to_end(const Site& site) {
       const Expression argument = scaled_argument(site);
       return (argument > 0.0) & (argument < beyond) & (site.magnitude(0) > 0.0);
     }
+    case Opcode::Divide: return hlo::is_complex(site.type()) ? std::nullopt : ordinary_operands(site);
     default: return std::nullopt;
   }
-}
-
-// Where no operand of an elementwise operation is infinite, NaN or (but for sums) 0: what is infinite or 0 then has
-// been rounded to it. nullopt: the operation is another.
-Deviation ordinary_operands(const Site& site) {
-  const Opcode opcode = site.instruction.opcode;
-  const bool zeros = opcode == Opcode::Add || opcode == Opcode::Subtract;
-  Deviation all;
-  for (size_t i = 0; i < site.operands.size(); ++i) {
-    if (!site.operand_shape(i).same_dimensions(site.instruction.shape)) return std::nullopt;
-    const Expression size = hlo::is_complex(site.operand_type(i)) ? site.real(i) : abs(site.real(i));
-    Expression ordinary = size < infinity;
-    if (!zeros) ordinary = ordinary & (size > 0.0);
-    all = all ? *all & ordinary : ordinary;
-  }
-  return all;
 }
 
 // A rounding to a narrow type that may be left out: relative, but where it makes 0 or infinity.
