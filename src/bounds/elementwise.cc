@@ -231,6 +231,7 @@ Deviation select(const Site& site) {
                             ? real_of(binary(Opcode::Subtract, site.operand(1), site.operand(2)))
                             : abs(site.real(1) - site.real(2));
   if (const Deviation more = largest(t, f)) distance = distance + *more;
+  if (!hlo::is_integer(site.type())) distance = inflated(distance);
   const Expression otherwise = chosen ? max(*chosen, distance) : distance;
   return where(everywhere(*p) <= 0.0, chosen ? *chosen : distance.constant(0), otherwise);
 }

@@ -99,7 +99,7 @@ Deviation rounded_to_end(const Site& site) {
 
 // A rounding to a narrow type that may be left out: relative, but where it makes 0 or infinity.
 Expression elided_rounding(const Site& site, Expression size, Expression reach, double unit) {
-  Expression error = where(size > 0.0, reach * (unit * (1 + 2 * unit)) + smallest(site.type()), size.constant(0));
+  Expression error = where(size > 0.0, reach * unit + smallest(site.type()), size.constant(0));
   Expression overflow = size >= size.constant(largest_finite(size.shape().element_type()));
   if (const Deviation ordinary = ordinary_operands(site)) {
     overflow = overflow & *ordinary;
@@ -203,7 +203,8 @@ Deviation Site::rounded(Deviation propagated, numerics::FunctionError own) const
   if (!propagated && !always) return std::nullopt;
   const Expression size = result_magnitude();
   const double largest = largest_finite(size.shape().element_type());
-  const Expression reach = propagated ? size + *propagated : size;
+  // At most what both have before they are rounded.
+  const Expression reach = (propagated ? size + *propagated : size) * (1 + 2 * unit);
   // What exact operands make 0, NaN or infinite is that everywhere, but where a finite number is rounded to it.
   const auto where_inexact = [&](Expression error) {
     Expression inexact = (size > 0.0) & (size < largest);
