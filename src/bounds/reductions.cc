@@ -57,15 +57,22 @@ Deviation sum_rule(const Site& site) {
   double roundings = numerics::sum_growth(site.contract(), terms) * wide;
   // Narrow partial sums are rounded where they are stored: a reduction may run in up to three stages.
   if (unit > wide && terms > 1) roundings += 3 * unit;
+  // Independent errors add up as their squares do.
+  const bool statistical = site.contract().statistical;
+  const auto total_of = [&](Expression terms_deviate, Expression init_deviates) {
+    if (!statistical) return reduced(site, Opcode::Add, terms_deviate, init_deviates);
+    return sqrt(reduced(site, Opcode::Add, terms_deviate * terms_deviate, init_deviates * init_deviates));
+  };
   Deviation total;
-  if (roundings > 0) total = reduced(site, Opcode::Add, site.magnitude(0) * roundings, site.magnitude(1) * roundings);
-  if (roundings > 0) total = site.sum_within_range(*total, roundings);
+  const Deviation element = site.deviation(0), init = site.deviation(1);
+  const auto most = [&](size_t i, const Deviation& e) { return e ? site.magnitude(i) + *e : site.magnitude(i); };
+  if (roundings > 0) total = total_of(most(0, element) * roundings, most(1, init) * roundings);
+  if (roundings > 0 && !statistical) total = site.sum_within_range(*total, roundings);
   if (const double flushed = site.flushed_terms(2 * terms); flushed > 0)
     total = sum(total, site.result_magnitude().constant(flushed));
-  const Deviation element = site.deviation(0), init = site.deviation(1);
   if (element || init)
-    total = sum(total, reduced(site, Opcode::Add, element ? *element : site.deviation_or_zero(0),
-                               init ? *init : site.deviation_or_zero(1)));
+    total =
+        sum(total, total_of(element ? *element : site.deviation_or_zero(0), init ? *init : site.deviation_or_zero(1)));
   return site.rounded(total);
 }
 

@@ -56,12 +56,19 @@ Deviation sum_of_products(const Site& site, double terms) {
     return passes > 0 ? where(site.magnitude(operand) < 0x1.FFp127, moves, moves.constant(infinity)) : moves;
   };
   const Expression left = in_range(0, site.magnitude(0));
+  const Expression most = b ? site.magnitude(1) + *b : site.magnitude(1);
   Deviation right = b;
-  if (roundings > 0) right = sum(right, in_range(1, site.magnitude(1) * roundings));
+  if (roundings > 0) right = sum(right, in_range(1, most * roundings));
+  // Independent errors add up as their squares do.
+  const bool statistical = site.contract().statistical;
+  const auto sum_over = [&](Expression of_left, Expression of_right) {
+    return statistical ? product(site, of_left * of_left, of_right * of_right) : product(site, of_left, of_right);
+  };
   Deviation total;
-  if (right) total = product(site, left, *right);
-  if (roundings > 0) total = site.sum_within_range(*total, roundings);
-  if (a) total = sum(total, product(site, *a, b ? site.magnitude(1) + *b : site.magnitude(1)));
+  if (right) total = sum_over(left, *right);
+  if (roundings > 0 && !statistical) total = site.sum_within_range(*total, roundings);
+  if (a) total = sum(total, sum_over(*a, most * (1 + roundings)));
+  if (statistical && total) total = sqrt(*total);
   if (const double flushed = site.flushed_terms(2 * terms); flushed > 0)
     total = sum(total, site.result_magnitude().constant(flushed));
   return site.rounded(total);

@@ -164,11 +164,8 @@ OutputReport Judge::judge_leaf(size_t leaf, const Literal& got, const Literal& e
   if (report.difference.mismatches > 0) {
     report.verdict = Verdict::Mismatch;
     if (!policy_.strict) judge_by_policy(leaf, got, expected, origin, report);
-  } else if (!enough_decided(report.difference)) {
-    report.verdict = Verdict::Undetermined;
-    report.reason = doubt_about(strict, report.difference);
   } else {
-    report.suspicion = suspicion_of({}, leaf, got, expected);
+    judge_within({}, leaf, got, expected, Verdict::Agree, report);
   }
   if (report.verdict != Verdict::Mismatch) return report;
   if (!open_meaning_) open_meaning_ = open_meaning(module_).value_or("");
@@ -192,11 +189,9 @@ void Judge::judge_by_policy(size_t leaf, const Literal& got, const Literal& expe
     if (bounds.error) continue;
     numerics::Difference difference = within(bounds, leaf, got, expected);
     if (difference.mismatches == 0) {
-      const bool decided = enough_decided(difference);
-      report.verdict = decided ? Verdict::Policy : Verdict::Undetermined;
-      report.reason = decided ? permission.reason : doubt_about(bounds, difference);
+      report.reason = permission.reason;
       report.difference.undetermined = difference.undetermined;
-      report.suspicion = suspicion_of(permission.contract, leaf, got, expected);
+      judge_within(permission.contract, leaf, got, expected, Verdict::Policy, report);
       return;
     }
     difference.undetermined = std::max(difference.undetermined, report.difference.undetermined);
@@ -216,10 +211,24 @@ bool Judge::nan_meets_min_max() {
   return *nan_meets_min_max_;
 }
 
-double Judge::suspicion_of(numerics::Contract contract, size_t leaf, const Literal& got, const Literal& expected) {
+// Nothing leaves the bounds under `contract`; `verdict` is what that makes it, if the bounds say enough. Where they do
+// not, a value that is as near as independent roundings leave it agrees as well: that is within the bounds, too.
+void Judge::judge_within(numerics::Contract contract, size_t leaf, const Literal& got, const Literal& expected,
+                         Verdict verdict, OutputReport& report) {
+  constexpr double expected_at_most = 4;
+  report.verdict = verdict;
+  const bool decided = enough_decided(report.difference);
   contract.statistical = true;
-  const Bounds& bounds = bounds_under(contract);
-  return bounds.error ? 0 : within(bounds, leaf, got, expected).max_excess;
+  const Bounds& estimate = bounds_under(contract);
+  if (!estimate.error) {
+    const numerics::Difference difference = within(estimate, leaf, got, expected);
+    report.suspicion = difference.max_excess;
+    if (decided || (enough_decided(difference) && difference.max_excess <= expected_at_most)) return;
+  }
+  if (decided) return;
+  contract.statistical = false;
+  report.verdict = Verdict::Undetermined;
+  report.reason = doubt_about(bounds_under(contract), report.difference);
 }
 
 const Judge::Bounds& Judge::bounds_under(const numerics::Contract& contract) {

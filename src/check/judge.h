@@ -75,7 +75,8 @@ class Judge {
   void judge_by_policy(size_t leaf, const hlo::Literal& got, const hlo::Literal& expected, Origin origin,
                        OutputReport& report);
   const Bounds& bounds_under(const numerics::Contract& contract);
-  double suspicion_of(numerics::Contract contract, size_t leaf, const hlo::Literal& got, const hlo::Literal& expected);
+  void judge_within(numerics::Contract contract, size_t leaf, const hlo::Literal& got, const hlo::Literal& expected,
+                    Verdict verdict, OutputReport& report);
   numerics::Difference within(const Bounds& bounds, size_t leaf, const hlo::Literal& got,
                               const hlo::Literal& expected) const;
   // Whether some minimum or maximum of the reference is NaN: else none can have dropped a NaN.

@@ -32,8 +32,8 @@ struct Contract {
   bool short_formulas = false;
   // Where a sort is not stable, or top-k does not say, elements that compare equal come in any order.
   bool unordered_ties = false;
-  // Sums over n terms are as far off as chance makes them (square root of n), not as far as they can be: no bound, but
-  // a measure of how suspicious a deviation within the bound is.
+  // Errors of the terms of a sum, and its roundings, add up as independent ones do (the root of the sum of squares), not
+  // as they can at worst: no bound, but a measure of what to expect within the bound.
   bool statistical = false;
 
   bool operator==(const Contract&) const = default;
