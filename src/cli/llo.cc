@@ -108,7 +108,8 @@ Result<std::vector<hlo::Literal>> operands_of(const Arguments& arguments, const 
   for (hlo::InstructionIndex i = 0; i < shapes.operands.size(); ++i) root.operands.push_back(i);
   entry.instructions.push_back(std::move(root));
   entry.root = static_cast<hlo::InstructionIndex>(entry.instructions.size() - 1);
-  SAPPER_TRY(std::vector<check::InputSet> sets, check::inputs_for(module, arguments.inputs, 0, {.seed = arguments.seed}));
+  SAPPER_TRY(std::vector<check::InputSet> sets,
+             check::inputs_for(module, arguments.inputs, 0, {.seed = arguments.seed}));
   return std::move(sets.front().arguments);
 }
 

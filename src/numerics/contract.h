@@ -32,8 +32,8 @@ struct Contract {
   bool short_formulas = false;
   // Where a sort is not stable, or top-k does not say, elements that compare equal come in any order.
   bool unordered_ties = false;
-  // Errors of the terms of a sum, and its roundings, add up as independent ones do (the root of the sum of squares), not
-  // as they can at worst: no bound, but a measure of what to expect within the bound.
+  // Errors of the terms of a sum, and its roundings, add up as independent ones do (the root of the sum of squares),
+  // not as they can at worst: no bound, but a measure of what to expect within the bound.
   bool statistical = false;
 
   bool operator==(const Contract&) const = default;
