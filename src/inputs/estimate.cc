@@ -72,7 +72,7 @@ class Pass {
     const hlo::ElementType type = node.shape->element_type();
     const Interval limits = finite_values(type);
     for (const Node operand : program_.operands_of(node))
-      if (operand != no_node) it.adjustable |= estimates_[operand].adjustable;
+      if (operand < n) it.adjustable |= estimates_[operand].adjustable;
     if (!assured_.empty()) it.bounds = intersection(it.bounds, assured_[n]);
     if (!(it.bounds.low <= it.bounds.high)) it.bounds = limits;
     if (!limits.contains({it.bounds.low, it.bounds.high})) {
@@ -201,7 +201,7 @@ class Pass {
   }
 
   // Bounds that the first iteration widens go to the next threshold, then to the type's limit.
-  Estimate loop_entry(const FlatNode& node) const {
+  Estimate loop_entry(const FlatNode& node) {
     const auto operands = program_.operands_of(node);
     const Estimate& initial = estimates_[operands[0]];
     const Estimate& once = estimates_[operands[1]];
@@ -211,7 +211,7 @@ class Pass {
     if (once.bounds.low < initial.bounds.low) it.bounds.low = once.bounds.low >= 0 ? 0 : limits.low;
     if (once.bounds.high > initial.bounds.high) it.bounds.high = limits.high;
     if (operands[2] != no_node) {
-      const double last = estimates_[operands[2]].bounds.high - 1;
+      const double last = constant(program_.nodes[operands[2]]).bounds.high - 1;  // it comes after the node
       it.bounds.high = std::max(it.bounds.low, std::min(it.bounds.high, last));
     }
     return it;

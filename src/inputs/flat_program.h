@@ -18,7 +18,8 @@ enum class Step : uint8_t {
   Operation,  // what its instruction says
   Join,       // any of its operands: the result of a conditional, the state after a loop
   LoopEntry,  // the state that a later iteration begins with: operands are the initial one, that after one iteration
-              // and, where the loop runs while the state is less than a constant, that constant
+              // and, where the loop runs while the state is less than a constant, that constant (of the condition,
+              // it comes after the node), else no_node
   Unknown,    // depends on its operands in a way that is not looked into
 };
 
@@ -33,7 +34,7 @@ struct FlatNode {
 };
 
 struct FlatProgram {
-  std::vector<FlatNode> nodes;   // operands come before their users
+  std::vector<FlatNode> nodes;   // operands come before their users, but for a LoopEntry's constant
   std::vector<Node> operands;    // of the nodes: leaves of the instruction's operands, one after the other
   std::vector<Node> parameters;  // leaves of the entry's parameters in their order
   [[nodiscard]] std::span<const Node> operands_of(const FlatNode& node) const {
