@@ -16,8 +16,6 @@ const std::map<std::pair<std::string, std::string>, std::string> not_agreeing = 
     // Convolutions of default precision: a bfloat16-propagation pass rounds their operands to bf16.
     {{"tpu:v5e", "conv"}, "policy"},
     {{"tpu:v5e", "dwconv"}, "policy"},
-    // An expansion of acos leaves out roundings to bf16.
-    {{"tpu:v5e", "ub_acos"}, "policy"},
     // The loop's multiply-add is one instruction.
     {{"cpu", "while"}, "policy"},
     // The optimized program calls a Mosaic kernel of the compiler's own, which only its LLO says in full.
