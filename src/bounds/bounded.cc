@@ -30,7 +30,7 @@ Result<BoundedModule> with_bounds(const Module& module, const numerics::Contract
   Transformer transformer(module, contract);
   size_t leaves = 0;
   for (const hlo::InstructionIndex parameter : module.entry_computation().parameters())
-    leaves += leaf_shapes(module.entry_computation().instructions[parameter].shape).size();
+    leaves += leaf_count(module.entry_computation().instructions[parameter].shape);
   const BoundedComputation entry = transformer.bounded(module.entry, std::vector<bool>(leaves, false));
   BoundedModule bounded{std::move(transformer.to()), entry.deviates, std::move(transformer).unbounded()};
   bounded.module.entry = entry.index;

@@ -66,6 +66,12 @@ InstructionIndex Builder::broadcast(InstructionIndex scalar, const Shape& like) 
   return add(Opcode::Broadcast, like.with_element_type(shape(scalar).element_type()), {scalar});
 }
 
+InstructionIndex Builder::broadcast_along(InstructionIndex array, std::vector<int64_t> dimensions, Shape shape) {
+  const InstructionIndex made = add(Opcode::Broadcast, std::move(shape), {array});
+  computation_.instructions[made].dimensions = std::move(dimensions);
+  return made;
+}
+
 hlo::Computation Builder::finish(InstructionIndex root) && {
   computation_.root = root;
   return std::move(computation_);

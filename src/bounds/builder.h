@@ -34,6 +34,8 @@ class Builder {
   // `value` everywhere in an array of `like`'s dimensions.
   hlo::InstructionIndex splat(double value, const hlo::Shape& like);
   hlo::InstructionIndex broadcast(hlo::InstructionIndex scalar, const hlo::Shape& like);
+  // Dimension i of `array` becomes dimension `dimensions[i]` of `shape`.
+  hlo::InstructionIndex broadcast_along(hlo::InstructionIndex array, std::vector<int64_t> dimensions, hlo::Shape shape);
 
   [[nodiscard]] hlo::Computation finish(hlo::InstructionIndex root) &&;
 

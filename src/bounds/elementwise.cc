@@ -16,20 +16,13 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double two_pi = 6.2831853071795865;
 
-// `bound` where the operand deviates at all. Rules need it whose formula is not 0 for a deviation of 0.
-Expression where_positive(Expression deviation, Expression bound) { return where(deviation <= 0.0, deviation, bound); }
-
-Expression or_infinite(Expression condition, Expression bound) {
-  return where(condition, bound, bound.constant(infinity));
-}
-
 // a b of numbers that are not negative: above 0 where both are, though it underflows.
 Expression product_upwards(Expression a, Expression b) { return a * b + min(min(a, b), 0x1p-149); }
 
-// The interval's ends under a function that does not fall.
+// The same for a function of one operand.
 template <class Function>
-Expression hull(Expression value, Expression operand, Expression deviation, Function&& function) {
-  return max(function(operand + deviation) - value, value - function(operand - deviation));
+Expression hull_of(Expression value, Expression operand, Expression deviation, Function&& function) {
+  return hull(value, [&](double sign) { return function(operand + deviation * sign); });
 }
 
 // |e^(a+d) - e^a| for |d| <= e, given e^a: below e^a (e + e^2) where e <= 1, below e^(a+e) elsewhere.
@@ -85,7 +78,8 @@ Expression real_function(const Site& site, Expression e) {
       const Expression end = site.magnitude(0) + e;
       return or_infinite(end < 1.0, e / (1 - end * end));
     }
-    default: return hull(site.result_real(), a(), e, [&](Expression x) { return unary(site.instruction.opcode, x); });
+    default:
+      return hull_of(site.result_real(), a(), e, [&](Expression x) { return unary(site.instruction.opcode, x); });
   }
 }
 
@@ -167,34 +161,27 @@ Deviation atan2(const Site& site) {
 Deviation extremum(const Site& site) {
   const Deviation a = site.deviation(0), b = site.deviation(1);
   if (!a && !b) return std::nullopt;
-  const Expression value = site.result_real();
   const auto end = [&](double sign) {
     const Expression low = a ? site.real(0) + *a * sign : site.real(0);
     const Expression high = b ? site.real(1) + *b * sign : site.real(1);
     return binary(site.instruction.opcode, low, high);
   };
-  return where_positive(*sum(a, b), max(end(1) - value, value - end(-1)));
+  return where_positive(*sum(a, b), hull(site.result_real(), end));
 }
 
 Deviation clamp(const Site& site) {
   const Deviation deviations[] = {site.deviation(0), site.deviation(1), site.deviation(2)};
   if (!deviations[0] && !deviations[1] && !deviations[2]) return std::nullopt;
-  const auto everywhere = [&](Expression a) {  // limits may be scalars
-    return Expression{a.builder, a.shape().rank() == 0 && site.instruction.shape.rank() > 0
-                                     ? a.builder->broadcast(a.index, site.instruction.shape)
-                                     : a.index};
-  };
-  const Expression value = site.result_real();
   const auto end = [&](double sign) {
     Expression ends[3];
-    for (size_t i = 0; i < 3; ++i)
-      ends[i] = everywhere(deviations[i] ? site.real(i) + *deviations[i] * sign : site.real(i));
+    for (size_t i = 0; i < 3; ++i)  // limits may be scalars
+      ends[i] = site.everywhere(deviations[i] ? site.real(i) + *deviations[i] * sign : site.real(i));
     return min(max(ends[1], ends[0]), ends[2]);
   };
   Deviation any;
   for (const Deviation& deviation : deviations)
-    if (deviation) any = sum(any, everywhere(*deviation));
-  return where_positive(*any, or_infinite(*any < infinity, max(end(1) - value, value - end(-1))));
+    if (deviation) any = sum(any, site.everywhere(*deviation));
+  return where_positive(*any, or_infinite(*any < infinity, hull(site.result_real(), end)));
 }
 
 Deviation compare_values(const Site& site) {
@@ -219,13 +206,8 @@ Deviation compare_values(const Site& site) {
 Deviation select(const Site& site) {
   const Deviation &p = site.moved_deviation(0), &t = site.moved_deviation(1), &f = site.moved_deviation(2);
   if (!p && !t && !f) return std::nullopt;
-  const auto everywhere = [&](Expression a) {
-    return Expression{a.builder, a.shape().rank() == 0 && site.instruction.shape.rank() > 0
-                                     ? a.builder->broadcast(a.index, site.instruction.shape)
-                                     : a.index};
-  };
   Deviation chosen;
-  if (t || f) chosen = where(everywhere(site.operand(0)), site.deviation_or_zero(1), site.deviation_or_zero(2));
+  if (t || f) chosen = where(site.everywhere(site.operand(0)), site.deviation_or_zero(1), site.deviation_or_zero(2));
   if (!p) return chosen;
   Expression distance = hlo::is_complex(site.type())
                             ? real_of(binary(Opcode::Subtract, site.operand(1), site.operand(2)))
@@ -233,7 +215,7 @@ Deviation select(const Site& site) {
   if (const Deviation more = largest(t, f)) distance = distance + *more;
   if (!hlo::is_integer(site.type())) distance = inflated(distance);
   const Expression otherwise = chosen ? max(*chosen, distance) : distance;
-  return where(everywhere(*p) <= 0.0, chosen ? *chosen : distance.constant(0), otherwise);
+  return where(site.everywhere(*p) <= 0.0, chosen ? *chosen : distance.constant(0), otherwise);
 }
 
 Deviation convert(const Site& site) {
@@ -256,7 +238,8 @@ Deviation convert(const Site& site) {
   // The other end must still be within the type.
   const int bits = hlo::bit_width(to) - (hlo::element_class(to) == hlo::ElementClass::Signed ? 1 : 0);
   const Expression fits = site.magnitude(0) + e < std::ldexp(1.0, bits);
-  const Expression moved = hlo::is_float(from) ? hull(integer_part(site.real(0)), site.real(0), e, &integer_part) : e;
+  const Expression moved =
+      hlo::is_float(from) ? hull_of(integer_part(site.real(0)), site.real(0), e, &integer_part) : e;
   return converted(where_positive(e, or_infinite(fits, moved)), deviation_type(to));
 }
 

@@ -61,23 +61,12 @@ Deviations bound_gather(const Site& site) {
   const auto& numbers = site.instruction.attributes().gather_dimension_numbers();
   Expression doubt = converted(undetermined_where(*site.moved_deviation(1)), deviation_type(site.type()));
   const auto vector = static_cast<size_t>(numbers.index_vector_dim());
-  if (vector < doubt.shape().rank()) {
-    std::vector<int64_t> dimensions = doubt.shape().dimensions();
-    dimensions.erase(dimensions.begin() + static_cast<int64_t>(vector));
-    Instruction reduce;
-    reduce.opcode = Opcode::Reduce;
-    reduce.dimensions = {static_cast<int64_t>(vector)};
-    reduce.called = {site.transformer.operation(Opcode::Maximum, doubt.shape().element_type())};
-    const InstructionIndex zero = site.builder.constant(doubt.shape().element_type(), 0);
-    doubt.index = site.builder.add_like(reduce, Shape::array(doubt.shape().element_type(), std::move(dimensions)),
-                                        {doubt.index, zero});
-  }
-  Instruction broadcast;
-  broadcast.opcode = Opcode::Broadcast;
+  if (vector < doubt.shape().rank()) doubt = site.reduced_along(Opcode::Maximum, doubt, {static_cast<int64_t>(vector)});
+  std::vector<int64_t> batch;
   for (int64_t d = 0; d < static_cast<int64_t>(site.instruction.shape.rank()); ++d)
     if (std::find(numbers.offset_dims().begin(), numbers.offset_dims().end(), d) == numbers.offset_dims().end())
-      broadcast.dimensions.push_back(d);
-  doubt.index = site.builder.add_like(broadcast, deviation_shape(site.instruction.shape), {doubt.index});
+      batch.push_back(d);
+  doubt.index = site.builder.broadcast_along(doubt.index, std::move(batch), deviation_shape(site.instruction.shape));
   return {sum(elements, doubt)};
 }
 
@@ -92,8 +81,8 @@ Deviations bound_get_tuple_element(const Site& site) {
   const Shape& tuple = site.operand_shape(0);
   const auto wanted = static_cast<size_t>(site.instruction.tuple_index);
   size_t first = 0;
-  for (size_t i = 0; i < wanted; ++i) first += leaf_shapes(tuple.elements()[i]).size();
-  const size_t count = leaf_shapes(tuple.elements()[wanted]).size();
+  for (size_t i = 0; i < wanted; ++i) first += leaf_count(tuple.elements()[i]);
+  const size_t count = leaf_count(tuple.elements()[wanted]);
   const auto begin = site.operands[0]->deviations.begin() + static_cast<int64_t>(first);
   return {begin, begin + static_cast<int64_t>(count)};
 }
@@ -101,7 +90,7 @@ Deviations bound_get_tuple_element(const Site& site) {
 // The first leaves are the first operand's; further ones (sources and contexts of asynchronous copies) are those again
 // or carry no value.
 Deviations bound_pass_through(const Site& site) {
-  const size_t leaves = leaf_shapes(site.instruction.shape).size();
+  const size_t leaves = leaf_count(site.instruction.shape);
   Deviations all;
   for (const Value* operand : site.operands)
     all.insert(all.end(), operand->deviations.begin(), operand->deviations.end());
@@ -112,7 +101,7 @@ Deviations bound_pass_through(const Site& site) {
 
 Deviations bound_exact(const Site& site) {
   if (site.any_deviates()) return site.unbounded();
-  return Deviations(leaf_shapes(site.instruction.shape).size());
+  return Deviations(leaf_count(site.instruction.shape));
 }
 
 Deviations bound_collective(const Site& site) {

@@ -36,21 +36,11 @@ std::vector<bool> used_parameters(const Computation& computation, size_t count) 
 
 // The largest along one dimension, everywhere along it.
 Expression largest_along(const Site& site, Expression a, int64_t dimension) {
-  const ElementType type = a.shape().element_type();
-  Instruction reduce, broadcast;
-  reduce.opcode = Opcode::Reduce;
-  reduce.dimensions = {dimension};
-  reduce.called = {site.transformer.operation(Opcode::Maximum, type)};
-  broadcast.opcode = Opcode::Broadcast;
-  std::vector<int64_t> kept;
-  for (int64_t d = 0; d < static_cast<int64_t>(a.shape().rank()); ++d) {
-    if (d == dimension) continue;
-    broadcast.dimensions.push_back(d);
-    kept.push_back(a.shape().dimension(static_cast<size_t>(d)));
-  }
-  const InstructionIndex rows =
-      site.builder.add_like(reduce, Shape::array(type, std::move(kept)), {a.index, site.builder.constant(type, 0)});
-  return {&site.builder, site.builder.add_like(broadcast, a.shape(), {rows})};
+  std::vector<int64_t> others;
+  for (int64_t d = 0; d < static_cast<int64_t>(a.shape().rank()); ++d)
+    if (d != dimension) others.push_back(d);
+  const Expression rows = site.reduced_along(Opcode::Maximum, a, {dimension});
+  return {&site.builder, site.builder.broadcast_along(rows.index, std::move(others), a.shape())};
 }
 
 // `a` shifted by one along a dimension, `outside` coming in at the end.
@@ -171,7 +161,7 @@ Deviations bound_sort(const Site& site) {
 Deviations bound_topk(const Site& site) {
   if (site.any_deviates()) return site.unbounded();
   if (!site.contract().unordered_ties || !site.instruction.shape.is_tuple())
-    return Deviations(leaf_shapes(site.instruction.shape).size());
+    return Deviations(leaf_count(site.instruction.shape));
   const auto dimension = static_cast<int64_t>(site.operand_shape(0).rank()) - 1;
   return tied_companions(site, dimension);
 }

@@ -1,7 +1,6 @@
 // reduce and reduce-window. Sums, products, extrema and the logic of preds have rules; any other body is bounded
 // itself, and the reduction carries the deviations beside the values.
 #include <cmath>
-#include <limits>
 
 #include "base/assert.h"
 #include "bounds/rules.h"
@@ -19,25 +18,12 @@ using hlo::Shape;
 
 namespace {
 
-// The operation on its two parameters that a body is; nullopt: it is more than one.
-std::optional<Opcode> single_operation(const Computation& body) {
-  const Instruction& root = body.root_instruction();
-  if (root.operands.size() != 2 || root.operands[0] == root.operands[1]) return std::nullopt;
-  for (const InstructionIndex operand : root.operands)
-    if (body.instructions[operand].opcode != Opcode::Parameter) return std::nullopt;
-  return root.opcode;
-}
-
 // How many elements of the operand one element of the result takes in.
 double terms_of(const Site& site) {
+  if (site.instruction.opcode == Opcode::ReduceWindow) return site.window_elements();
   double terms = 1;
-  if (site.instruction.opcode == Opcode::ReduceWindow) {
-    for (const auto& dimension : site.instruction.attributes().window().dimensions())
-      terms *= static_cast<double>(dimension.size());
-  } else {
-    for (const int64_t d : site.instruction.dimensions)
-      terms *= static_cast<double>(site.operand_shape(0).dimension(static_cast<size_t>(d)));
-  }
+  for (const int64_t d : site.instruction.dimensions)
+    terms *= static_cast<double>(site.operand_shape(0).dimension(static_cast<size_t>(d)));
   return terms;
 }
 
@@ -91,21 +77,19 @@ Deviation product_rule(const Site& site) {
     return where(size <= 0.0, size.constant(1), min(size, 1));
   });
   const auto format = *hlo::float_format(site.type());
-  const double lowest = std::ldexp(1.0, 1 - format.bias),
-               highest = std::ldexp(1.0, (1 << format.exponent_bits) - 2 - format.bias);
-  const Expression in_range = (smallest >= smallest.constant(lowest)) & (largest < highest);
-  return site.rounded(where(in_range, bound, bound.constant(std::numeric_limits<double>::infinity())));
+  const double highest = std::ldexp(1.0, (1 << format.exponent_bits) - 2 - format.bias);
+  const Expression in_range = (smallest >= smallest.constant(hlo::least_normal(format))) & (largest < highest);
+  return site.rounded(or_infinite(in_range, bound));
 }
 
 Deviation extremum_rule(const Site& site) {
   if (!site.any_deviates_in_arithmetic()) return std::nullopt;
-  const Expression value = site.result_real();
   const auto end = [&](double sign) {
     return reduced(site, site.called(0).root_instruction().opcode,
                    site.real(0) + site.arithmetic_deviation_or_zero(0) * sign,
                    site.real(1) + site.arithmetic_deviation_or_zero(1) * sign);
   };
-  return max(end(1) - value, value - end(-1));
+  return hull(site.result_real(), end);
 }
 
 // Undecided where the result with all undecided elements true is another than with all false.

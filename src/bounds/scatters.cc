@@ -18,11 +18,9 @@ enum class Combiner { Overwrite, Add, Extremum, Other };
 Combiner combiner_of(const Computation& body) {
   const Instruction& root = body.root_instruction();
   if (root.opcode == Opcode::Parameter) return root.parameter_number == 1 ? Combiner::Overwrite : Combiner::Other;
-  for (const InstructionIndex operand : root.operands)
-    if (body.instructions[operand].opcode != Opcode::Parameter) return Combiner::Other;
-  if (root.operands.size() != 2 || root.operands[0] == root.operands[1]) return Combiner::Other;
-  if (root.opcode == Opcode::Add) return Combiner::Add;
-  return root.opcode == Opcode::Maximum || root.opcode == Opcode::Minimum ? Combiner::Extremum : Combiner::Other;
+  const std::optional<Opcode> operation = single_operation(body);
+  if (operation == Opcode::Add) return Combiner::Add;
+  return operation == Opcode::Maximum || operation == Opcode::Minimum ? Combiner::Extremum : Combiner::Other;
 }
 
 // The same scatter of something else: of `updates` into `into`, combined by one operation.
@@ -67,8 +65,7 @@ Deviation overwritten(const Site& site) {
   }
   if (!site.any_deviates()) return total;
   Instruction like = site.instruction;
-  like.called = {site.transformer.copied(site.instruction.called[0])};
-  Expression into = site.deviation_or_zero(0), updates = site.deviation_or_zero(2);
+  const Expression into = site.deviation_or_zero(0), updates = site.deviation_or_zero(2);
   const ElementType type = into.shape().element_type();
   Builder body("second");
   body.name_after("x");
@@ -83,12 +80,11 @@ Deviation overwritten(const Site& site) {
 Deviation extremum(const Site& site) {
   if (!site.any_deviates_in_arithmetic()) return std::nullopt;
   const Opcode operation = site.called(0).root_instruction().opcode;
-  const Expression value = site.result_real();
   const auto end = [&](double sign) {
     return scattered(site, operation, site.real(0) + site.arithmetic_deviation_or_zero(0) * sign,
                      site.real(2) + site.arithmetic_deviation_or_zero(2) * sign);
   };
-  return max(end(1) - value, value - end(-1));
+  return hull(site.result_real(), end);
 }
 
 }  // namespace
@@ -112,10 +108,8 @@ Deviations bound_select_and_scatter(const Site& site) {
   // Which element of a window is chosen must be certain.
   if (site.moved_deviation(0) || combiner_of(site.called(1)) != Combiner::Add || !hlo::is_float(site.type()))
     return site.unbounded();
-  double terms = 1;
-  for (const auto& dimension : site.instruction.attributes().window().dimensions())
-    terms *= static_cast<double>(dimension.size());
-  const double roundings = numerics::sum_growth(site.contract(), terms + 1) * numerics::unit_roundoff(site.type());
+  const double roundings =
+      numerics::sum_growth(site.contract(), site.window_elements() + 1) * numerics::unit_roundoff(site.type());
   Expression source = site.magnitude(1) * roundings;
   Expression init = site.magnitude(2) * roundings;
   if (site.deviation(1)) source = source + *site.deviation(1);

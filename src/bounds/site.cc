@@ -1,6 +1,6 @@
 #include "bounds/site.h"
 
-#include <cmath>
+#include <algorithm>
 #include <limits>
 
 #include "bounds/transformer.h"
@@ -25,12 +25,7 @@ double largest_finite(ElementType type) {
 double largest_of(ElementType type) {
   if (hlo::is_complex(type)) type = hlo::component_type(type);
   const auto format = hlo::float_format(type);
-  if (!format) return infinity;
-  const int unsigned_bits = format->exponent_bits + format->mantissa_bits;
-  uint64_t bits = (uint64_t{1} << unsigned_bits) - 1;
-  if (format->specials == hlo::FloatFormat::Specials::IEEE) bits -= (uint64_t{1} << format->mantissa_bits);
-  while (!std::isfinite(hlo::decode_float(*format, bits))) --bits;
-  return hlo::decode_float(*format, bits);
+  return format ? hlo::largest_finite(*format) : infinity;
 }
 
 // The smallest positive number of a float type.
@@ -124,10 +119,8 @@ ElementType deviation_type(ElementType type) {
 }
 
 std::vector<Shape> leaf_shapes(const Shape& shape) {
-  if (!shape.is_tuple()) return {shape};
   std::vector<Shape> leaves;
-  for (const Shape& element : shape.elements())
-    for (Shape& leaf : leaf_shapes(element)) leaves.push_back(std::move(leaf));
+  for_each_leaf(shape, [&](const Shape& leaf) { leaves.push_back(leaf); });
   return leaves;
 }
 
@@ -147,6 +140,20 @@ Expression magnitude_of(Expression value) {
 
 Expression undetermined_where(Expression doubt) {
   return where(doubt <= 0.0, doubt.constant(0), doubt.constant(infinity));
+}
+
+Expression where_positive(Expression deviation, Expression bound) { return where(deviation <= 0.0, deviation, bound); }
+
+Expression or_infinite(Expression condition, Expression bound) {
+  return where(condition, bound, bound.constant(infinity));
+}
+
+std::optional<Opcode> single_operation(const hlo::Computation& body) {
+  const hlo::Instruction& root = body.root_instruction();
+  if (root.operands.size() != 2 || root.operands[0] == root.operands[1]) return std::nullopt;
+  for (const hlo::InstructionIndex operand : root.operands)
+    if (body.instructions[operand].opcode != Opcode::Parameter) return std::nullopt;
+  return root.opcode;
 }
 
 Expression inflated(Expression deviation) { return deviation * inflation; }
@@ -231,7 +238,7 @@ Deviation Site::rounded(Deviation propagated, numerics::FunctionError own) const
 }
 
 Expression Site::sum_within_range(Expression roundings, double unit) const {
-  return where(roundings < largest_of(type()) * unit, roundings, roundings.constant(infinity));
+  return or_infinite(roundings < largest_of(type()) * unit, roundings);
 }
 
 Deviation Site::within_range(Deviation total) const {
@@ -255,6 +262,32 @@ bool Site::any_deviates_in_arithmetic() const {
 
 double Site::flushed_terms(double terms) const {
   return contract().flush_subnormals ? terms * flushed_below(type()) : 0;
+}
+
+Expression Site::reduced_along(Opcode operation, Expression a, std::vector<int64_t> dimensions) const {
+  const ElementType type = a.shape().element_type();
+  std::vector<int64_t> kept;
+  for (size_t d = 0; d < a.shape().rank(); ++d)
+    if (std::ranges::find(dimensions, static_cast<int64_t>(d)) == dimensions.end())
+      kept.push_back(a.shape().dimension(d));
+  hlo::Instruction reduce;
+  reduce.opcode = Opcode::Reduce;
+  reduce.dimensions = std::move(dimensions);
+  reduce.called = {transformer.operation(operation, type)};
+  return {&builder,
+          builder.add_like(reduce, Shape::array(type, std::move(kept)), {a.index, builder.constant(type, 0)})};
+}
+
+Expression Site::everywhere(Expression a) const {
+  if (a.shape().rank() > 0) return a;
+  return {&builder, builder.broadcast(a.index, instruction.shape)};
+}
+
+double Site::window_elements() const {
+  double elements = 1;
+  for (const auto& dimension : instruction.attributes().window().dimensions())
+    elements *= static_cast<double>(dimension.size());
+  return elements;
 }
 
 Deviation Site::undetermined_like(const Shape& shape) const {

@@ -78,6 +78,13 @@ struct Site {
   // `roundings` are `unit` times the sum of its terms' magnitudes: infinite where a partial sum may overflow.
   [[nodiscard]] Expression sum_within_range(Expression roundings, double unit) const;
 
+  // `a` combined along some dimensions by one operation, from 0 on; the others stay.
+  [[nodiscard]] Expression reduced_along(hlo::Opcode operation, Expression a, std::vector<int64_t> dimensions) const;
+  // A scalar as an array of the result's dimensions; arrays as they are.
+  [[nodiscard]] Expression everywhere(Expression a) const;
+  // Elements in the instruction's window.
+  [[nodiscard]] double window_elements() const;
+
   // Every element may be anything; says so in the module's list.
   [[nodiscard]] Deviations unbounded() const;
   // Every element of an array of `shape` may be anything; nullopt for tokens.
@@ -88,6 +95,18 @@ struct Site {
 [[nodiscard]] Expression magnitude_of(Expression value);
 // Infinite where `doubt` > 0 or NaN, else 0.
 [[nodiscard]] Expression undetermined_where(Expression doubt);
+// `bound` where the operand deviates at all. Rules need it whose formula is not 0 for a deviation of 0.
+[[nodiscard]] Expression where_positive(Expression deviation, Expression bound);
+// `bound` where the condition holds, infinite elsewhere.
+[[nodiscard]] Expression or_infinite(Expression condition, Expression bound);
+// How far `value` is from what end(1) and end(-1) give for the upper and lower ends of all operands, of a function that
+// does not fall.
+template <class End>
+[[nodiscard]] Expression hull(Expression value, End&& end) {
+  return max(end(1) - value, value - end(-1));
+}
+// The operation on its two parameters that a body is; nullopt: it is more than one.
+[[nodiscard]] std::optional<hlo::Opcode> single_operation(const hlo::Computation& body);
 // A scalar or array of deviations, inflated by more than the roundings of a rule's arithmetic can have taken away.
 [[nodiscard]] Expression inflated(Expression deviation);
 [[nodiscard]] Deviation largest(const Deviation& a, const Deviation& b);

@@ -4,7 +4,6 @@
 // where the roundings are those of n products and n - 1 additions in any order. These are sums of products themselves,
 // and are computed as such, in f32.
 #include <cmath>
-#include <limits>
 
 #include "bounds/rules.h"
 #include "bounds/transformer.h"
@@ -19,7 +18,6 @@ using hlo::Shape;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double bfloat16_roundoff = 0x1p-8;
 
 // Relative errors of products in `passes` products of bf16 numbers.
@@ -53,7 +51,7 @@ Deviation sum_of_products(const Site& site, double terms) {
   roundings += pass_error(passes);
   // The largest numbers of f32 are infinite in bf16.
   const auto in_range = [&](size_t operand, Expression moves) {
-    return passes > 0 ? where(site.magnitude(operand) < 0x1.FFp127, moves, moves.constant(infinity)) : moves;
+    return passes > 0 ? or_infinite(site.magnitude(operand) < 0x1.FFp127, moves) : moves;
   };
   const Expression left = in_range(0, site.magnitude(0));
   const Expression most = b ? site.magnitude(1) + *b : site.magnitude(1);
@@ -105,21 +103,13 @@ Deviations bound_fft(const Site& site) {
   Expression each = site.magnitude(0) * (roundings * scale);
   if (const Deviation a = site.deviation(0)) each = each + *a * scale;
 
-  Instruction reduce;
-  reduce.opcode = Opcode::Reduce;
-  Instruction broadcast;
-  broadcast.opcode = Opcode::Broadcast;
-  const Shape& operand = site.operand_shape(0);
-  const size_t batch = operand.rank() - static_cast<size_t>(lengths.size());
-  std::vector<int64_t> kept(operand.dimensions().begin(), operand.dimensions().begin() + static_cast<int64_t>(batch));
-  for (size_t d = 0; d < operand.rank(); ++d)
-    (d < batch ? broadcast : reduce).dimensions.push_back(static_cast<int64_t>(d));
-  const ElementType type = each.shape().element_type();
-  reduce.called = {site.transformer.operation(Opcode::Add, type)};
-  const InstructionIndex total =
-      site.builder.add_like(reduce, Shape::array(type, std::move(kept)), {each.index, site.builder.constant(type, 0)});
-  const Shape whole = Shape::array(type, site.instruction.shape.dimensions());
-  return {inflated({&site.builder, site.builder.add_like(broadcast, whole, {total})})};
+  const size_t rank = site.operand_shape(0).rank();
+  std::vector<int64_t> batch, transformed;
+  for (size_t d = 0; d < rank; ++d)
+    (d + static_cast<size_t>(lengths.size()) < rank ? batch : transformed).push_back(static_cast<int64_t>(d));
+  const Expression total = site.reduced_along(Opcode::Add, each, std::move(transformed));
+  const Shape whole = Shape::array(total.shape().element_type(), site.instruction.shape.dimensions());
+  return {inflated({&site.builder, site.builder.broadcast_along(total.index, std::move(batch), whole)})};
 }
 
 }  // namespace sapper::bounds

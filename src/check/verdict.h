@@ -6,7 +6,7 @@
 namespace sapper::check {
 
 enum class Verdict {
-  Agree,         // equal under the tolerance
+  Agree,         // as near as every legal implementation is
   Policy,        // differs from strict semantics only as the target's documented policy allows
   Mismatch,      // wrong
   Undetermined,  // could not be judged; the reason is stated

@@ -16,7 +16,7 @@ using hlo::Literal;
 using hlo::Module;
 
 // Passes whose documented business is to rewrite floating-point arithmetic by identities of real algebra;
-// docs/verdicts.md cites the source for each.
+// docs/verdicts.md says what is asked of them.
 const std::set<std::string, std::less<>> real_algebra_passes = {
     "algsimp", "algebraic-simplifier", "simplification", "dot-merger", "reduce-decomposer", "tree_reduction_rewriter",
 };

@@ -93,14 +93,4 @@ struct Plan {
 // Tracing: every instruction has a step of its own.
 [[nodiscard]] Plan make_plan(const hlo::Module& module, const hlo::Computation& computation, const Options& options);
 
-// The number of arrays and tokens that a value of `shape` is made of.
-[[nodiscard]] uint32_t leaf_count(const hlo::Shape& shape);
-
-// Calls visit(shape) for each of them, in order.
-template <class Visit>
-void for_each_leaf(const hlo::Shape& shape, Visit&& visit) {
-  if (!shape.is_tuple()) return visit(shape);
-  for (const hlo::Shape& element : shape.elements()) for_each_leaf(element, visit);
-}
-
 }  // namespace sapper::eval

@@ -244,13 +244,6 @@ void Planner::assign_operation(InstructionIndex i) {
   nodes_[i].operation = operation;
 }
 
-uint32_t leaf_count(const Shape& shape) {
-  if (!shape.is_tuple()) return 1;
-  uint32_t count = 0;
-  for (const Shape& element : shape.elements()) count += leaf_count(element);
-  return count;
-}
-
 Plan make_plan(const Module& module, const Computation& computation, const Options& options) {
   return Planner(module, computation, options).make();
 }

@@ -106,7 +106,7 @@ uint64_t ones(int bits) { return (uint64_t{1} << bits) - 1; }
 double with_sign(double magnitude, bool negative) { return negative ? -magnitude : magnitude; }
 
 // Bits without the sign of the largest finite value.
-uint64_t largest_finite(const FloatFormat& format) {
+uint64_t largest_finite_bits(const FloatFormat& format) {
   const uint64_t all = ones(format.exponent_bits + format.mantissa_bits);
   switch (format.specials) {
     case Specials::IEEE: return all - (uint64_t{1} << format.mantissa_bits);
@@ -142,7 +142,7 @@ uint64_t overflow_bits(const FloatFormat& format) {
     case Specials::FN:
     case Specials::E8M0: return ones(format.exponent_bits + format.mantissa_bits);
     case Specials::FNUZ: return uint64_t{1} << (format.exponent_bits + format.mantissa_bits);
-    case Specials::Finite: return largest_finite(format);
+    case Specials::Finite: return largest_finite_bits(format);
   }
   return 0;
 }
@@ -164,10 +164,17 @@ uint64_t encode_power(const FloatFormat& format, double value) {
   const double significand = std::ldexp(value, -exponent);
   const bool up = significand > 1.5 || (significand == 1.5 && (field & 1) != 0);
   const uint64_t power = field + (up ? 1 : 0);
-  return power > largest_finite(format) ? overflow_bits(format) : power;
+  return power > largest_finite_bits(format) ? overflow_bits(format) : power;
 }
 
 }  // namespace
+
+double largest_finite(const FloatFormat& format) { return decode_float(format, largest_finite_bits(format)); }
+
+double least_normal(const FloatFormat& format) {
+  // E8M0 has no mantissa and no subnormals: its least number is that of exponent bits 0.
+  return std::ldexp(1.0, (format.specials == FloatFormat::Specials::E8M0 ? 0 : 1) - format.bias);
+}
 
 double decode_float(const FloatFormat& format, uint64_t bits) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -217,7 +224,7 @@ uint64_t encode_float(const FloatFormat& format, double value) {
     const uint64_t significand = (magnitude & ones(double_mantissa_bits)) | (uint64_t{1} << double_mantissa_bits);
     bits = round_off(significand, dropped + lowest - exponent);
   }
-  if (bits > largest_finite(format)) {
+  if (bits > largest_finite_bits(format)) {
     return format.specials == Specials::FNUZ ? overflow_bits(format) : overflow_bits(format) | sign;
   }
   if (bits == 0 && format.specials == Specials::FNUZ) return 0;

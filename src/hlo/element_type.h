@@ -91,6 +91,10 @@ struct FloatFormat {
 // The format of a float type (F16 .. F64, BF16, f8 and f4 families); nullopt for others.
 [[nodiscard]] std::optional<FloatFormat> float_format(ElementType type);
 
+// The largest finite number, and the least positive normal one, of a format.
+[[nodiscard]] double largest_finite(const FloatFormat& format);
+[[nodiscard]] double least_normal(const FloatFormat& format);
+
 // The exact value of `bits` (exact for every format up to F64).
 [[nodiscard]] double decode_float(const FloatFormat& format, uint64_t bits);
 

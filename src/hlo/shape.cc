@@ -223,4 +223,10 @@ bool Shape::same_dimensions(const Shape& other) const {
                     [](const Shape& a, const Shape& b) { return a.same_dimensions(b); });
 }
 
+uint32_t leaf_count(const Shape& shape) {
+  uint32_t count = 0;
+  for_each_leaf(shape, [&](const Shape&) { ++count; });
+  return count;
+}
+
 }  // namespace sapper::hlo

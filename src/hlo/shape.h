@@ -115,6 +115,16 @@ class Shape {
   std::shared_ptr<const Data> data_;
 };
 
+// The number of arrays and tokens that a value of `shape` is made of.
+[[nodiscard]] uint32_t leaf_count(const Shape& shape);
+
+// Calls visit(shape) for each of them, in tuple order.
+template <class Visit>
+void for_each_leaf(const Shape& shape, Visit&& visit) {
+  if (!shape.is_tuple()) return visit(shape);
+  for (const Shape& element : shape.elements()) for_each_leaf(element, visit);
+}
+
 // Product of `dimensions`, saturating at INT64_MAX.
 [[nodiscard]] int64_t element_count(std::span<const int64_t> dimensions);
 

@@ -223,13 +223,6 @@ void append_tile_assignment(std::string& out, const OpSharding& sharding) {
   out += '}';
 }
 
-int leaf_count(const Shape& shape) {
-  if (!shape.is_tuple()) return 1;
-  int count = 0;
-  for (const Shape& element : shape.elements()) count += leaf_count(element);
-  return count;
-}
-
 }  // namespace
 
 proto::OpSharding read_sharding(Scanner& scan, const Shape& shape) {
@@ -240,13 +233,13 @@ proto::OpSharding read_sharding(Scanner& scan, const Shape& shape) {
     if (!shape.is_tuple()) return sharding;
     OpSharding spread;
     spread.set_type(OpSharding::TUPLE);
-    const int leaves = leaf_count(shape);
+    const uint32_t leaves = leaf_count(shape);
     constexpr size_t most_bytes = 64 << 20;
-    if (static_cast<size_t>(leaves) * sharding.ByteSizeLong() > most_bytes) {
+    if (leaves * sharding.ByteSizeLong() > most_bytes) {
       scan.fail("this sharding is too large to hold for each part of a tuple");
       return sharding;
     }
-    for (int i = 0; i < leaves; ++i) *spread.add_tuple_shardings() = sharding;
+    for (uint32_t i = 0; i < leaves; ++i) *spread.add_tuple_shardings() = sharding;
     return spread;
   }
   sharding.set_type(OpSharding::TUPLE);

@@ -52,7 +52,7 @@ class Flattener {
     uint32_t next = 0;
     for (const Shape& element : tuple.elements()) {
       offsets.push_back(next);
-      next += static_cast<uint32_t>(leaf_count(element));
+      next += leaf_count(element);
     }
     return offsets;
   }
@@ -97,7 +97,7 @@ class Flattener {
     std::vector<uint32_t> argument_offsets;
     for (uint32_t next = 0; const hlo::InstructionIndex parameter : computation.parameters()) {
       argument_offsets.push_back(next);
-      next += static_cast<uint32_t>(leaf_count(computation.instructions[parameter].shape));
+      next += leaf_count(computation.instructions[parameter].shape);
     }
     std::vector<Result> results;
     results.reserve(computation.instructions.size());
@@ -121,7 +121,7 @@ class Flattener {
           const Shape& tuple = computation.instructions[instruction.operands[0]].shape;
           Result part = operand(0);
           part.first += element_offsets(tuple)[static_cast<size_t>(instruction.tuple_index)];
-          part.count = static_cast<uint32_t>(leaf_count(instruction.shape));
+          part.count = leaf_count(instruction.shape);
           results.push_back(part);
           continue;
         }
@@ -132,8 +132,8 @@ class Flattener {
         case Opcode::AsyncDone: {  // of ((operands), result, ...)
           const Shape& started = computation.instructions[instruction.operands[0]].shape;
           Result part = operand(0);
-          part.first += static_cast<uint32_t>(leaf_count(started.elements()[0]));
-          part.count = static_cast<uint32_t>(leaf_count(instruction.shape));
+          part.first += leaf_count(started.elements()[0]);
+          part.count = leaf_count(instruction.shape);
           results.push_back(part);
           continue;
         }
@@ -268,13 +268,6 @@ Node behind_moves(const FlatProgram& program, Node node) {
     }
   }
   return node;
-}
-
-size_t leaf_count(const Shape& shape) {
-  if (!shape.is_tuple()) return 1;
-  size_t count = 0;
-  for (const Shape& element : shape.elements()) count += leaf_count(element);
-  return count;
 }
 
 FlatProgram flatten(const Module& module) { return Flattener(module).run(); }

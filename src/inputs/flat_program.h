@@ -50,7 +50,4 @@ struct FlatProgram {
 // The node whose elements a node's are, behind broadcasts, reshapes, copies and converts.
 [[nodiscard]] Node behind_moves(const FlatProgram& program, Node node);
 
-// Number of arrays and tokens in a value of this shape.
-[[nodiscard]] size_t leaf_count(const hlo::Shape& shape);
-
 }  // namespace sapper::inputs

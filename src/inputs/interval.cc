@@ -15,14 +15,6 @@ hlo::FloatFormat format_of(hlo::ElementType type) {
   return *hlo::float_format(hlo::is_complex(type) ? hlo::component_type(type) : type);
 }
 
-double largest_finite(const hlo::FloatFormat& format) {
-  using Specials = hlo::FloatFormat::Specials;
-  uint64_t bits = (uint64_t{1} << (format.exponent_bits + format.mantissa_bits)) - 1;
-  if (format.specials == Specials::IEEE) bits -= uint64_t{1} << format.mantissa_bits;
-  if (format.specials == Specials::FN || format.specials == Specials::E8M0) bits -= 1;
-  return hlo::decode_float(format, bits);
-}
-
 }  // namespace
 
 bool Interval::contains(double value) const { return low <= value && value <= high && std::fabs(value) >= away; }
@@ -96,9 +88,7 @@ Interval finite_values(hlo::ElementType type) {
 
 double least_normal(hlo::ElementType type) {
   if (!hlo::is_float(type) && !hlo::is_complex(type)) return 1;
-  const hlo::FloatFormat format = format_of(type);
-  // E8M0 has no mantissa and no subnormals: its least number is that of exponent bits 0.
-  return std::ldexp(1.0, (format.specials == hlo::FloatFormat::Specials::E8M0 ? 0 : 1) - format.bias);
+  return hlo::least_normal(format_of(type));
 }
 
 double epsilon(hlo::ElementType type) {

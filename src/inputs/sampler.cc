@@ -1,8 +1,5 @@
 #include "inputs/sampler.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace sapper::inputs {
 namespace {
 
@@ -22,25 +19,6 @@ Literal draw_value(const Shape& shape, const ParameterRange*& next, Kind kind, u
 }
 
 }  // namespace
-
-Literal perturbed(const Literal& value, uint64_t seed) {
-  if (value.shape().is_tuple()) {
-    std::vector<Literal> elements;
-    for (const Literal& element : value.elements()) elements.push_back(perturbed(element, seed));
-    return Literal::tuple(std::move(elements));
-  }
-  const auto format = hlo::float_format(value.shape().element_type());
-  if (!format || !format->has_sign) return value;
-  Literal moved = value;
-  for (int64_t i = 0; i < value.element_count(); ++i) {
-    const double x = value.real_at(i);
-    if (!std::isfinite(x) || x == 0) continue;
-    const int exponent = std::max(std::ilogb(x), 1 - format->bias);
-    const double unit = std::ldexp(1.0, exponent - format->mantissa_bits);
-    moved.set_real(i, (mix(seed ^ mix(static_cast<uint64_t>(i))) & 1) != 0 ? x + unit : x - unit);
-  }
-  return moved;
-}
 
 Result<std::vector<Literal>> sample(const hlo::Module& module, const hlo::Fingerprint& fingerprint, uint64_t seed,
                                     Kind kind) {

@@ -20,8 +20,4 @@ namespace sapper::inputs {
 [[nodiscard]] Result<std::vector<hlo::Literal>> sample(const hlo::Module& module, const Ranges& ranges,
                                                        const hlo::Fingerprint& fingerprint, uint64_t seed, Kind kind);
 
-// `value` with every finite float moved by one unit in the last place, up or down by chance from `seed`; other types as
-// they are.
-[[nodiscard]] hlo::Literal perturbed(const hlo::Literal& value, uint64_t seed);
-
 }  // namespace sapper::inputs

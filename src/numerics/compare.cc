@@ -104,7 +104,7 @@ class Comparison {
         tolerance_(tolerance),
         bounds_(bounds),
         type_(expected.shape().element_type()),
-        smallest_normal_(hlo::is_float(component(type_)) ? smallest_normal(component(type_)) : 0) {
+        least_normal_(hlo::is_float(component(type_)) ? hlo::least_normal(*hlo::float_format(component(type_))) : 0) {
     if (tolerance_.scaled > 0) scale_ = largest_finite();
     if (bounds_ != nullptr) scale_ = typical_magnitude(expected);
   }
@@ -143,11 +143,6 @@ class Comparison {
   }
 
  private:
-  static double smallest_normal(ElementType type) {
-    const hlo::FloatFormat format = *hlo::float_format(type);
-    return std::ldexp(1.0, 1 - format.bias);
-  }
-
   double largest_finite() const {
     double largest = 0;
     for (int64_t i = 0; i < expected_.element_count(); ++i) {
@@ -262,7 +257,7 @@ class Comparison {
 
   bool is_flush(int64_t i) const {
     if (!hlo::is_float(type_)) return false;
-    return got_.real_at(i) == 0 && std::fabs(expected_.real_at(i)) < smallest_normal_;
+    return got_.real_at(i) == 0 && std::fabs(expected_.real_at(i)) < least_normal_;
   }
 
   void extend_box(int64_t i, Partial& partial) const {
@@ -285,7 +280,7 @@ class Comparison {
   const Tolerance& tolerance_;
   const Literal* bounds_;
   ElementType type_;
-  double smallest_normal_;
+  double least_normal_;
   double scale_ = 0;
 };
 
@@ -308,14 +303,6 @@ std::string element_text(const Literal& literal, int64_t i) {
 double epsilon(ElementType type) {
   const auto format = hlo::float_format(component(type));
   return format ? std::ldexp(1.0, -format->mantissa_bits) : 0;
-}
-
-int64_t decided_elements(const Literal& expected, const Literal& deviation) {
-  const double typical = typical_magnitude(expected);
-  int64_t decided = 0;
-  for (int64_t i = 0; i < expected.element_count(); ++i)
-    if (says_something(std::abs(expected.complex_at(i)), deviation.real_at(i), typical)) ++decided;
-  return decided;
 }
 
 double ulp_distance(ElementType type, double a, double b) {

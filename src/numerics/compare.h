@@ -34,7 +34,8 @@ struct Difference {
   std::string got, expected;                                      // the worst element's two values as HLO text
   double worst_absolute = 0, worst_relative = 0, worst_ulps = 0;  // infinite where a non-finite value is on one side
   double max_absolute = 0, max_relative = 0;                      // over all pairs of finite values, mismatching or not
-  // With bounds: elements that differ within a bound that says nothing (see decided_elements), neither agreeing nor
+  // With bounds: elements that differ within a bound that says nothing (is over 16 times both the element's
+  // magnitude and the root mean square of the array's finite ones), neither agreeing nor
   // mismatching; and the largest |got - expected| / bound of the others that differ (infinite where a bound is 0; above
   // 1: a mismatch).
   int64_t undetermined = 0;
@@ -51,10 +52,6 @@ struct Difference {
 // is, once the bound is not 0.
 [[nodiscard]] Difference compare_within(const hlo::Literal& got, const hlo::Literal& expected,
                                         const hlo::Literal& deviation);
-
-// How many elements' bounds say something: a bound that is more than 16 times both the element's magnitude and the
-// typical one of the array (root mean square) lets anything pass.
-[[nodiscard]] int64_t decided_elements(const hlo::Literal& expected, const hlo::Literal& deviation);
 
 // An element of a leaf of a value.
 struct Element {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/compare.h"
+
 namespace sapper::numerics {
 
 using hlo::ElementType;
@@ -71,11 +73,7 @@ FunctionError complex_error(Opcode opcode, double unit) {
 
 }  // namespace
 
-double unit_roundoff(ElementType type) {
-  if (hlo::is_complex(type)) type = hlo::component_type(type);
-  const auto format = hlo::float_format(type);
-  return format ? std::ldexp(0.5, -format->mantissa_bits) : 0;
-}
+double unit_roundoff(ElementType type) { return epsilon(type) / 2; }
 
 FunctionError function_error(const Contract& contract, Opcode opcode, ElementType type) {
   const double unit = unit_roundoff(type);
