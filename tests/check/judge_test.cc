@@ -97,15 +97,18 @@ ENTRY e {
   EXPECT_EQ(judge(text, x, array(ElementType::S32, {1, 3})).verdict, Verdict::Mismatch);
 }
 
-TEST(Judge, WhatDecisionsLeaveOpenIsUndetermined) {
-  // Which element is first in order, and with it the companion, depends on a rounding.
-  constexpr const char* text = R"(
+// The order of keys with companions.
+const std::string keys_and_companions = R"(
 HloModule m
 before { a = f32[] parameter(0)
   b = f32[] parameter(1)
   i = s32[] parameter(2)
   j = s32[] parameter(3)
-  ROOT c = pred[] compare(a, b), direction=LT }
+  ROOT c = pred[] compare(a, b), direction=LT })";
+
+TEST(Judge, WhatDecisionsLeaveOpenIsUndetermined) {
+  // Which element is first in order, and with it the companion, depends on a rounding.
+  const std::string text = keys_and_companions + R"(
 ENTRY e {
   x = f32[3] parameter(0)
   y = f32[3] exponential(x)
@@ -207,13 +210,7 @@ TEST(Judge, AResultOfAnotherShapeIsUndetermined) {
   EXPECT_EQ(judge(add_text, x, Literal::tuple({})).verdict, Verdict::Undetermined);
 }
 
-constexpr const char* sort_text = R"(
-HloModule m
-before { a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  i = s32[] parameter(2)
-  j = s32[] parameter(3)
-  ROOT c = pred[] compare(a, b), direction=LT }
+const std::string sort_text = keys_and_companions + R"(
 ENTRY e {
   x = f32[4] parameter(0)
   i = s32[4] parameter(1)
