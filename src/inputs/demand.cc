@@ -53,7 +53,9 @@ Need Demand::firm_part(const Need& need) {
 Need Demand::need_of_result(Node n) const {
   Need need = need_;
   const Interval all = finite_values(type(n));
-  if (hlo::element_class(type(n)) == hlo::ElementClass::Unsigned) {
+  // Hashes wrap, and so does what has a few bits only: compilers compute it in wider types and must cut it back.
+  const bool is_unsigned = hlo::element_class(type(n)) == hlo::ElementClass::Unsigned;
+  if (is_unsigned || (hlo::is_integer(type(n)) && hlo::bit_width(type(n)) < 8)) {
     if (need.low.because == Because::Overflow) need.values.low = -std::numeric_limits<double>::infinity();
     if (need.high.because == Because::Overflow) need.values.high = std::numeric_limits<double>::infinity();
   }

@@ -162,6 +162,7 @@ TEST(Ranges, SignedOverflowIsAvoidedAndUnsignedIsNot) {
   const Interval of_signed = range_of(fmt::format(fmt::runtime(sum), "s8"));
   EXPECT_LE(of_signed.high, 64);
   EXPECT_EQ(range_of(fmt::format(fmt::runtime(sum), "u32")), (Interval{0, 4294967295.0}));
+  EXPECT_EQ(range_of(fmt::format(fmt::runtime(sum), "s4")), (Interval{-8, 7}));
 }
 
 TEST(Ranges, SoftmaxNeedsNoSmallInputs) {
