@@ -50,10 +50,10 @@ Expression real_function(const Site& site, Expression e) {
     case Opcode::Log: return or_infinite(a() > e, e / (a() - e));
     case Opcode::LogPlusOne: return or_infinite(a() + 1 > e, e / ((a() + 1) - e));
     case Opcode::Sqrt: return or_infinite(a() >= e, min(e / site.result_magnitude(), sqrt(e)));
-    case Opcode::Rsqrt: return or_infinite(a() > e, size * e / (a() - e));
+    case Opcode::Rsqrt: return or_infinite(a() > e, size * (e / (a() - e)));
     case Opcode::Cbrt: {
       const Expression from = site.magnitude(0);
-      return or_infinite(from > e, size * e / (from - e));
+      return or_infinite(from > e, size * (e / (from - e)));
     }
     case Opcode::Tanh: return e * min((1 - site.result_magnitude() * site.result_magnitude()) + u + e * 2, 1);
     case Opcode::Logistic: return e * min(site.result_magnitude() * (1 - site.result_magnitude()) + u + e * 0.2, 0.25);
@@ -95,8 +95,10 @@ Expression complex_function(const Site& site, Expression e) {
 
 Deviation divide(const Site& site) {
   const Deviation a = site.deviation(0), b = site.deviation(1);
-  if (!b) return a ? Deviation(where_positive(*a, *a / site.magnitude(1) + 0x1p-149)) : a;
-  const Expression divisor = site.magnitude(1);
+  if (!a && !b) return a;
+  Expression divisor = site.magnitude(1);
+  if (hlo::is_complex(site.type())) divisor = max(divisor - 0x1p-147, 0);  // at most the modulus
+  if (!b) return where_positive(*a, *a / divisor + 0x1p-149);
   const Expression from_divisor = product_upwards(unrounded_magnitude(site), *b);
   const Expression above = a ? *a + from_divisor : from_divisor;
   return where_positive(a ? max(*a, *b) : *b, or_infinite(divisor > *b, above / (divisor - *b)));
@@ -117,14 +119,14 @@ Deviation power(const Site& site) {
   Deviation exponent;  // how far b log a may deviate
   if (a) {
     const Expression most = b ? site.magnitude(1) + *b : site.magnitude(1);
-    exponent = where_positive(*a, or_infinite(base > *a, most * *a / (base - *a)));
+    exponent = where_positive(*a, or_infinite(base > *a, product_upwards(most, *a / (base - *a))));
   }
   if (b) {
     // A base below 0 has a power for integers only.
-    const Expression moves = or_infinite(site.real(0) > (a ? *a : base.constant(0)), abs(log(site.real(0))) * *b);
+    const Expression moves = or_infinite(site.real(0) > (a ? *a : base.constant(0)), product_upwards(abs(log(site.real(0))), *b));
     exponent = sum(exponent, where_positive(*b, moves));
   }
-  return or_infinite(*exponent <= 1.0, unrounded_magnitude(site) * *exponent * (*exponent + 1));
+  return or_infinite(*exponent <= 1.0, product_upwards(unrounded_magnitude(site), *exponent) * (*exponent + 1));
 }
 
 // x - y trunc(x / y): while the quotient stays between two integers it deviates as x and trunc(x / y) y do; where it
@@ -187,7 +189,7 @@ Deviation clamp(const Site& site) {
 Deviation compare_values(const Site& site) {
   const Deviation a = site.deviation(0), b = site.deviation(1);
   if (!a && !b) return std::nullopt;
-  const Expression shift = *sum(a, b);
+  const Expression shift = a && b ? inflated(*a + *b) : *sum(a, b);
   const auto verdict = [&](Expression decided) {
     return where((shift <= 0.0) | decided, shift.constant(0), shift.constant(1));
   };
@@ -408,7 +410,9 @@ Deviation float_rule(const Site& site) {
   }
   if (!a) return site.rounded(a);
   const bool complex = hlo::is_complex(site.type());
-  return site.rounded(where_positive(*a, complex ? complex_function(site, *a) : real_function(site, *a)));
+  // Products of a rule may underflow.
+  const Expression moved = complex ? complex_function(site, *a) : real_function(site, *a);
+  return site.rounded(where_positive(*a, moved + 0x1p-149));
 }
 
 }  // namespace

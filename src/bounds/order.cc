@@ -65,7 +65,8 @@ Expression element(const Site& site, size_t i) {
 Expression doubt_of_places(const Site& site, Expression keys, Expression shift, int64_t dimension) {
   const Expression before = abs(keys - shifted(site, keys, dimension, 1, infinity));
   const Expression after = abs(keys - shifted(site, keys, dimension, -1, infinity));
-  const Expression certain = (shift <= 0.0) | ((before > shift * 2) & (after > shift * 2));
+  const Expression apart = inflated(shift * 2);
+  const Expression certain = (shift <= 0.0) | ((before > apart) & (after > apart));
   return where(certain, shift.constant(0), shift.constant(infinity));
 }
 

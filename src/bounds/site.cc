@@ -135,7 +135,8 @@ Expression real_of(Expression value) {
 Expression magnitude_of(Expression value) {
   const bool complex = hlo::is_complex(value.shape().element_type());
   const Expression real = real_of(value);
-  return min(complex ? real : abs(real), largest_finite(real.shape().element_type()));
+  // The modulus of subnormal parts is rounded by much of itself.
+  return min(complex ? real + 0x1p-149 : abs(real), largest_finite(real.shape().element_type()));
 }
 
 Expression undetermined_where(Expression doubt) {
@@ -228,7 +229,10 @@ Deviation Site::rounded(Deviation propagated, numerics::FunctionError own) const
   // An implementation that is not correctly rounded may be off by its error and by a rounding, the reference by
   // another.
   if (own.relative > 0) total = sum(total, where_inexact(reach * (own.relative + 2 * unit) + 2 * smallest(type())));
-  if (own.absolute > 0) total = sum(total, where(size < largest, size.constant(own.absolute), size.constant(0)));
+  if (own.absolute > 0) {
+    const double with_rounding = own.absolute * (1 + 2 * unit);
+    total = sum(total, where(size < largest, size.constant(with_rounding), size.constant(0)));
+  }
   if (own.elided > 0) total = sum(total, elided_rounding(*this, size, reach, own.elided));
   if (own.argument > 0) total = sum(total, where_inexact(reach * scaled_argument(*this) * own.argument));
   if (total) total = inflated(*total);

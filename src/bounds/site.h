@@ -46,7 +46,7 @@ struct Site {
   // Called computation `i` of the instruction, in the original module.
   [[nodiscard]] const hlo::Computation& called(size_t i) const;
 
-  // Array operands: as they are, as real numbers of the type that deviations have, and their magnitudes (moduli), at
+  // Array operands: as they are, as real numbers of the type that deviations have, and their magnitudes (moduli, from above), at
   // most the largest finite number.
   [[nodiscard]] Expression operand(size_t i) const { return {&builder, operands[i]->index}; }
   [[nodiscard]] Expression real(size_t i) const;
@@ -99,16 +99,16 @@ struct Site {
 [[nodiscard]] Expression where_positive(Expression deviation, Expression bound);
 // `bound` where the condition holds, infinite elsewhere.
 [[nodiscard]] Expression or_infinite(Expression condition, Expression bound);
-// How far `value` is from what end(1) and end(-1) give for the upper and lower ends of all operands, of a function that
-// does not fall.
-template <class End>
-[[nodiscard]] Expression hull(Expression value, End&& end) {
-  return max(end(1) - value, value - end(-1));
-}
 // The operation on its two parameters that a body is; nullopt: it is more than one.
 [[nodiscard]] std::optional<hlo::Opcode> single_operation(const hlo::Computation& body);
 // A scalar or array of deviations, inflated by more than the roundings of a rule's arithmetic can have taken away.
 [[nodiscard]] Expression inflated(Expression deviation);
+// How far `value` is from what end(1) and end(-1) give for the upper and lower ends of all operands, of a function that
+// does not fall. Rounding is monotone: the rounded ends take in all that can be represented between them.
+template <class End>
+[[nodiscard]] Expression hull(Expression value, End&& end) {
+  return inflated(max(end(1) - value, value - end(-1)));
+}
 [[nodiscard]] Deviation largest(const Deviation& a, const Deviation& b);
 [[nodiscard]] Deviation sum(const Deviation& a, const Deviation& b);
 
