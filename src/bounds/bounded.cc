@@ -1,7 +1,7 @@
 #include "bounds/bounded.h"
 
 #include "bounds/transformer.h"
-#include "eval/inline_calls.h"
+#include "eval/mixed_precision.h"
 
 namespace sapper::bounds {
 
@@ -27,11 +27,14 @@ Status refuse_dynamic_shapes(const Module& module) {
 
 Result<BoundedModule> with_bounds(const Module& module, const numerics::Contract& contract) {
   SAPPER_CHECKED(refuse_dynamic_shapes(module));
-  Transformer transformer(module, contract);
+  // The rules know nothing of roundings inside operations of mixed float types.
+  const std::optional<Module> converting = eval::with_explicit_converts(module, {});
+  const Module& plain = converting ? *converting : module;
+  Transformer transformer(plain, contract);
   size_t leaves = 0;
-  for (const hlo::InstructionIndex parameter : module.entry_computation().parameters())
-    leaves += leaf_count(module.entry_computation().instructions[parameter].shape);
-  const BoundedComputation entry = transformer.bounded(module.entry, std::vector<bool>(leaves, false));
+  for (const hlo::InstructionIndex parameter : plain.entry_computation().parameters())
+    leaves += leaf_count(plain.entry_computation().instructions[parameter].shape);
+  const BoundedComputation entry = transformer.bounded(plain.entry, std::vector<bool>(leaves, false));
   BoundedModule bounded{std::move(transformer.to()), entry.deviates, std::move(transformer).unbounded()};
   bounded.module.entry = entry.index;
   bounded.module.config = module.config;

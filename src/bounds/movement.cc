@@ -44,10 +44,17 @@ Deviation doubt_of_indices(const Site& site, size_t first) {
 
 }  // namespace
 
-Deviations bound_movement(const Site& site) {
-  if (site.instruction.opcode == Opcode::Bitcast && site.type() != site.operand_type(0))
-    return site.any_deviates() ? site.unbounded() : Deviations{std::nullopt};
-  return {moved(site, site.operands.size())};
+Deviations bound_movement(const Site& site) { return {moved(site, site.operands.size())}; }
+
+// A bitcast moves elements by how its operand lies in memory. Deviations do not lie there: they get its layout first.
+Deviations bound_bitcast(const Site& site) {
+  const Deviation& deviation = site.moved_deviation(0);
+  if (!deviation) return {std::nullopt};
+  if (site.type() != site.operand_type(0)) return site.unbounded();
+  const InstructionIndex laid_out =
+      site.builder.add(Opcode::Copy, deviation_shape(site.operand_shape(0)), {deviation->index});
+  return {Expression{&site.builder,
+                     site.builder.add_like(site.instruction, deviation_shape(site.instruction.shape), {laid_out})}};
 }
 
 Deviations bound_dynamic_slice(const Site& site) { return {sum(moved(site, 1), doubt_of_indices(site, 1))}; }

@@ -17,7 +17,7 @@ ControlRule find_control_rule(hlo::Opcode opcode) {
 Rule find_rule(hlo::Opcode opcode) {
   using enum hlo::Opcode;
   switch (opcode) {
-    case Bitcast:
+    case Bitcast: return &bound_bitcast;
     case Broadcast:
     case Concatenate:
     case Copy:

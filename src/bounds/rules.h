@@ -17,6 +17,7 @@ using ControlRule = Value (*)(const Site& site);
 Deviations bound_elementwise(const Site& site);
 // movement.cc: elements of the operands become elements of the result.
 Deviations bound_movement(const Site& site);
+Deviations bound_bitcast(const Site& site);
 Deviations bound_dynamic_slice(const Site& site);
 Deviations bound_dynamic_update_slice(const Site& site);
 Deviations bound_gather(const Site& site);

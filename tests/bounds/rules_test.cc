@@ -200,6 +200,29 @@ TEST(Rules, PolicyMayLeaveRoundingsOut) {
   EXPECT_LE(e[0], 0x1p-8 * 1.01);
 }
 
+TEST(Rules, OperationsOfMixedTypesRoundTheirResult) {
+  const std::string body =
+      "x = f32[1] parameter(0)\ne = f32[1] exponential(x)\nb = bf16[3] parameter(1)\nz = s32[] constant(1)\n"
+      "ROOT r = bf16[3] dynamic-update-slice(b, e, z)";
+  Literal narrow(Shape::array(ElementType::BF16, {3}));
+  const auto e = deviations(entry_module(body), {floats({1}), narrow});
+  EXPECT_EQ(e[0], 0);
+  EXPECT_GE(e[1], 2 * 0x1p-9 * std::exp(1));  // on either side of a tie
+  EXPECT_EQ(e[2], 0);
+}
+
+// The convert's deviations are laid out as f32 is until the bitcast reads them as its operand lies: in pairs of rows.
+TEST(Rules, BitcastsMoveDeviationsAsTheirOperandLies) {
+  const std::string body =
+      "x = f32[4,2]{1,0:T(4,2)} parameter(0)\nn = bf16[4,2]{1,0:T(4,2)(2,1)} convert(x)\n"
+      "ROOT b = bf16[1,4,2]{2,1,0:T(4,2)(2,1)} bitcast(n)";
+  Literal x(Shape::array(ElementType::F32, {4, 2}));
+  for (int64_t i = 0; i < 8; ++i) x.set_real(i, i % 2 == 0 ? 0 : static_cast<double>(i) + 0.001);
+  const auto e = deviations(entry_module(body), {x}, {.excess_precision = true});
+  ASSERT_EQ(e.size(), 8U);
+  for (size_t i = 0; i < 8; ++i) EXPECT_EQ(e[i] > 0, i % 2 != 0) << i;
+}
+
 TEST(Rules, SubnormalsMayBeFlushedToZeroAndNotBeyond) {
   const std::string body = "x = f32[2] parameter(0)\nROOT r = f32[2] add(x, x)";
   const auto e = deviations(body, {{0x1p-130, 1}}, {.flush_subnormals = true});
