@@ -261,10 +261,14 @@ void Execution::trace(const Site& site) const {
 
 // --- Steps.
 
-Status Execution::run(const Site& site, const LaneStep& work) {
-  const Shape& shape = site.instruction().shape;
+void Execution::point_to_operands(const Site& site) {
   operand_pointers_.resize(site.step.operands.size());
   for (size_t k = 0; k < operand_pointers_.size(); ++k) operand_pointers_[k] = site.data(k);
+}
+
+Status Execution::run(const Site& site, const LaneStep& work) {
+  const Shape& shape = site.instruction().shape;
+  point_to_operands(site);
   Buffer buffer;
   auto sizes = kept_dynamic_sizes(shape, site.step.operands, site.frame);
   for (size_t k = 0; k < work.reusable.size() && !buffer; ++k)
@@ -315,7 +319,9 @@ Status Execution::run(const Site& site, const BitcastStep& work) {
 
 Status Execution::run(const Site& site, const ReduceStep& work) {
   SAPPER_TRY(std::byte * result, allocate_output(site));
-  work.reduce.run(site.data(0), site.data(1), result);
+  point_to_operands(site);
+  const std::byte* const array = work.program ? nullptr : site.data(1);
+  work.reduce.run({array, work.program.get(), operand_pointers_}, site.data(0), result);
   return {};
 }
 

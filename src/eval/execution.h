@@ -85,6 +85,7 @@ class Execution {
   [[nodiscard]] Status run(const Site& site, const SubstituteStep& work);
   [[nodiscard]] Status run(const Site& site, const UnsupportedStep& work);
 
+  void point_to_operands(const Site& site);
   [[nodiscard]] int64_t start_offset(const Site& site, size_t first, const hlo::Shape& array,
                                      const hlo::Shape& part) const;
 
@@ -114,7 +115,7 @@ class Execution {
   std::vector<std::unique_ptr<Plan>> plans_;  // by computation; null: not needed yet
   std::vector<std::optional<MemoryNeed>> needs_;
   std::vector<Frame> spare_frames_;
-  std::vector<const std::byte*> operand_pointers_;  // of the lane step that runs
+  std::vector<const std::byte*> operand_pointers_;  // of the lane program that runs
   int64_t iterations_ = 0;
   int untraced_ = 0;  // how deep inside computations that a trace does not enter
   std::chrono::steady_clock::time_point deadline_;

@@ -14,7 +14,8 @@ using hlo::ElementType;
 using hlo::Instruction;
 using hlo::Opcode;
 
-constexpr int64_t piece = 1 << 14;  // elements that one thread folds in a row
+constexpr int64_t piece = 1 << 14;          // elements that one thread folds in a row
+constexpr int64_t block_of_columns = 1024;  // results that take neighbouring elements together
 
 // The operation that `computation` is, applied to its two parameters.
 std::optional<Opcode> single_operation(const hlo::Computation& computation) {
@@ -78,6 +79,41 @@ bool put_identity(std::byte* at, Opcode opcode, ElementType running) {
 
 }  // namespace
 
+// Runs of the elements as lanes. Each thread has its own.
+class FastReduce::Reader {
+ public:
+  // Reads of up to `longest` elements.
+  Reader(const FastReduce& reduce, const Elements& elements, int64_t longest)
+      : element_bytes_(hlo::host_bytes(reduce.type_)),
+        array_(elements.array),
+        widen_(reduce.widen_),
+        lanes_(widen_ == nullptr ? 0 : static_cast<size_t>(longest) * lane_bytes(reduce.type_)) {
+    if (elements.program == nullptr) return;
+    program_.emplace(*elements.program, elements.operands, longest);
+    computed_.resize(static_cast<size_t>(longest * element_bytes_));
+  }
+
+  // Lanes of the n elements from `first` on, until the next read.
+  const void* read(int64_t first, size_t n) {
+    const std::byte* run = array_ + first * element_bytes_;
+    if (program_) {
+      program_->read(first, static_cast<int64_t>(n), computed_.data());
+      run = computed_.data();
+    }
+    if (widen_ == nullptr) return run;
+    widen_(n, lanes_.data(), run, nullptr, nullptr, 0);
+    return lanes_.data();
+  }
+
+ private:
+  int64_t element_bytes_;
+  const std::byte* array_;
+  LaneFunction widen_;
+  std::vector<std::byte> lanes_;
+  std::optional<LaneProgram::Reader> program_;
+  std::vector<std::byte> computed_;
+};
+
 std::optional<FastReduce> FastReduce::make(const hlo::Module& module, const Instruction& instruction,
                                            const hlo::Shape& operand) {
   if (instruction.operands.size() != 2 || !instruction.shape.is_array() || operand.is_dynamic()) return {};
@@ -135,12 +171,6 @@ void FastReduce::fill_running(std::byte* running, int64_t n) const {
   for (int64_t i = 0; i < n; ++i) std::memcpy(running + static_cast<size_t>(i) * bytes, identity_, bytes);
 }
 
-const void* FastReduce::load(const std::byte* from, size_t n, std::byte* lanes) const {
-  if (widen_ == nullptr) return from;
-  widen_(n, lanes, from, nullptr, nullptr, 0);
-  return lanes;
-}
-
 // Results [first, first + n) from their running values: the init value, once, and one rounding.
 void FastReduce::finish(const std::byte* init, const std::byte* running, int64_t first, size_t n,
                         std::byte* result) const {
@@ -148,7 +178,8 @@ void FastReduce::finish(const std::byte* init, const std::byte* running, int64_t
   const auto running_bytes = static_cast<size_t>(hlo::host_bytes(running_type_));
   alignas(16) std::byte init_lane[16];
   alignas(16) std::byte init_running[16];
-  to_running_.apply(1, init_running, load(init, 1, init_lane));
+  if (widen_ != nullptr) widen_(1, init_lane, init, nullptr, nullptr, 0);
+  to_running_.apply(1, init_running, widen_ == nullptr ? init : init_lane);
   alignas(64) std::array<std::byte, block * 8> started;
   alignas(64) std::array<std::byte, block * 8> lanes;
   for (size_t i = 0; i < n; i += block) {
@@ -161,31 +192,37 @@ void FastReduce::finish(const std::byte* init, const std::byte* running, int64_t
   }
 }
 
-void FastReduce::run(const std::byte* operand, const std::byte* init, std::byte* result) const {
+// Nanoseconds that reading and folding n elements takes.
+int64_t FastReduce::cost(const Elements& elements, int64_t n) {
+  return n / 4 + (elements.program == nullptr ? 0 : n * elements.program->cost());
+}
+
+int64_t FastReduce::run_length() const { return std::min(inner_is_reduced_ ? piece : block_of_columns, inner_); }
+
+void FastReduce::run(const Elements& elements, const std::byte* init, std::byte* result) const {
   if (result_count_ == 0) return;
-  inner_is_reduced_ ? run_rows(operand, init, result) : run_columns(operand, init, result);
+  inner_is_reduced_ ? run_rows(elements, init, result) : run_columns(elements, init, result);
 }
 
 // The innermost dimension is reduced: each result takes rows, in pieces.
-void FastReduce::run_rows(const std::byte* operand, const std::byte* init, std::byte* result) const {
-  const int64_t element_bytes = hlo::host_bytes(type_);
+void FastReduce::run_rows(const Elements& elements, const std::byte* init, std::byte* result) const {
   const auto running_bytes = static_cast<size_t>(hlo::host_bytes(running_type_));
   const int64_t pieces_of_row = (inner_ + piece - 1) / piece;
   const int64_t pieces = Walk<1>(reduced_).positions() * pieces_of_row;
-  const int64_t longest = std::min(piece, inner_);
-  const auto lane_room = static_cast<size_t>(widen_ == nullptr ? 0 : longest) * lane_bytes(type_);
-  const auto fold_piece = [&](Walk<1>& row, int64_t base, int64_t p, std::byte* value, std::byte* lanes) {
+  const int64_t longest = run_length();
+  const int64_t piece_cost = cost(elements, longest) + 10;
+  const auto fold_piece = [&](Reader& reader, Walk<1>& row, int64_t base, int64_t p, std::byte* value) {
     if (pieces > 1) row.seek(p / pieces_of_row);
     const int64_t first = p % pieces_of_row * piece;
     const auto n = static_cast<size_t>(std::min(piece, inner_ - first));
-    fold_.row(n, load(operand + (base + row.offset(0) + first) * element_bytes, n, lanes), value);
+    fold_.row(n, reader.read(base + row.offset(0) + first, n), value);
   };
-  if (result_count_ > 1 || pieces == 1) {
-    parallel_blocks(result_count_, pieces * longest / 4 + 10, [&](int64_t begin, int64_t end) {
+  if (result_count_ >= pieces) {
+    parallel_blocks(result_count_, pieces * piece_cost, [&](int64_t begin, int64_t end) {
       constexpr int64_t block = 64;
       Walk<1> kept(kept_);
       Walk<1> row(reduced_);
-      std::vector<std::byte> lanes(lane_room);
+      Reader reader(*this, elements, longest);
       alignas(64) std::array<std::byte, static_cast<size_t>(block) * 8> running;
       kept.seek(begin);
       for (int64_t first = begin; first < end; first += block) {
@@ -193,23 +230,26 @@ void FastReduce::run_rows(const std::byte* operand, const std::byte* init, std::
         fill_running(running.data(), n);
         for (int64_t i = 0; i < n; ++i, kept.next())
           for (int64_t p = 0; p < pieces; ++p)
-            fold_piece(row, kept.offset(0), p, running.data() + static_cast<size_t>(i) * running_bytes, lanes.data());
+            fold_piece(reader, row, kept.offset(0), p, running.data() + static_cast<size_t>(i) * running_bytes);
         finish(init, running.data(), first, static_cast<size_t>(n), result);
       }
     });
     return;
   }
-  // One result: its pieces in parallel, then together in order.
+  // Few results: the pieces of each in parallel, then together in order.
   std::vector<std::byte> values(static_cast<size_t>(pieces + 1) * running_bytes);
-  fill_running(values.data(), pieces + 1);
-  parallel_blocks(pieces, longest / 4 + 10, [&](int64_t begin, int64_t end) {
-    Walk<1> row(reduced_);
-    std::vector<std::byte> lanes(lane_room);
-    for (int64_t p = begin; p < end; ++p)
-      fold_piece(row, 0, p, values.data() + static_cast<size_t>(p + 1) * running_bytes, lanes.data());
-  });
-  fold_values(values.data(), 1, static_cast<size_t>(pieces), running_bytes);
-  finish(init, values.data(), 0, 1, result);
+  Walk<1> kept(kept_);
+  for (int64_t i = 0; i < result_count_; ++i, kept.next()) {
+    fill_running(values.data(), pieces + 1);
+    parallel_blocks(pieces, piece_cost, [&](int64_t begin, int64_t end) {
+      Walk<1> row(reduced_);
+      Reader reader(*this, elements, longest);
+      for (int64_t p = begin; p < end; ++p)
+        fold_piece(reader, row, kept.offset(0), p, values.data() + static_cast<size_t>(p + 1) * running_bytes);
+    });
+    fold_values(values.data(), 1, static_cast<size_t>(pieces), running_bytes);
+    finish(init, values.data(), i, 1, result);
+  }
 }
 
 // Folds `count` groups of n running values, `stride` bytes apart, that follow the first into it, in order.
@@ -218,43 +258,41 @@ void FastReduce::fold_values(std::byte* values, size_t n, size_t count, size_t s
 }
 
 // The innermost dimension is kept: neighbouring results take neighbouring elements.
-void FastReduce::run_columns(const std::byte* operand, const std::byte* init, std::byte* result) const {
-  constexpr int64_t block = 1024;
-  const int64_t element_bytes = hlo::host_bytes(type_);
+void FastReduce::run_columns(const Elements& elements, const std::byte* init, std::byte* result) const {
   const int64_t rows = Walk<1>(reduced_).positions();
-  const int64_t blocks_of_row = (inner_ + block - 1) / block;
-  const int64_t width = std::min(block, inner_);
+  const int64_t blocks_of_row = (inner_ + block_of_columns - 1) / block_of_columns;
+  const int64_t width = run_length();
   // Rows are folded in groups, so that the work for few results can be shared out too.
   const int64_t rows_of_group = std::max<int64_t>(1, piece * 8 / width);
   const int64_t groups = (rows + rows_of_group - 1) / rows_of_group;
   const int64_t targets = Walk<1>(kept_).positions() * blocks_of_row;
-  const auto lane_room = static_cast<size_t>(widen_ == nullptr ? 0 : width) * lane_bytes(type_);
-  const int64_t group_cost = std::min(rows, rows_of_group) * (width / 4 + 5) + 50;
+  const int64_t group_cost = std::min(rows, rows_of_group) * (cost(elements, width) + 5) + 50;
   const size_t stride = static_cast<size_t>(width) * static_cast<size_t>(hlo::host_bytes(running_type_));
   const auto width_of = [&](int64_t target) {
-    return static_cast<size_t>(std::min(block, inner_ - target % blocks_of_row * block));
+    return static_cast<size_t>(std::min(block_of_columns, inner_ - target % blocks_of_row * block_of_columns));
   };
-  const auto fold_group = [&](int64_t target, int64_t group, std::byte* values, std::byte* lanes) {
+  const auto fold_group = [&](Reader& reader, int64_t target, int64_t group, std::byte* values) {
     Walk<1> kept(kept_);
     Walk<1> row(reduced_);
     kept.seek(target / blocks_of_row);
     row.seek(group * rows_of_group);
-    const int64_t first = kept.offset(0) + target % blocks_of_row * block;
+    const int64_t first = kept.offset(0) + target % blocks_of_row * block_of_columns;
     const size_t n = width_of(target);
     const int64_t end = std::min(rows, (group + 1) * rows_of_group);
     for (int64_t r = group * rows_of_group; r < end; ++r, row.next())
-      fold_.columns(n, load(operand + (first + row.offset(0)) * element_bytes, n, lanes), values);
+      fold_.columns(n, reader.read(first + row.offset(0), n), values);
   };
   const auto finish_target = [&](int64_t target, const std::byte* values) {
-    finish(init, values, target / blocks_of_row * inner_ + target % blocks_of_row * block, width_of(target), result);
+    finish(init, values, target / blocks_of_row * inner_ + target % blocks_of_row * block_of_columns, width_of(target),
+           result);
   };
   if (groups <= 1) {
     parallel_blocks(targets, group_cost, [&](int64_t begin, int64_t end) {
-      std::vector<std::byte> lanes(lane_room);
+      Reader reader(*this, elements, width);
       std::vector<std::byte> values(stride);
       for (int64_t t = begin; t < end; ++t) {
         fill_running(values.data(), width);
-        if (groups == 1) fold_group(t, 0, values.data(), lanes.data());
+        if (groups == 1) fold_group(reader, t, 0, values.data());
         finish_target(t, values.data());
       }
     });
@@ -264,9 +302,9 @@ void FastReduce::run_columns(const std::byte* operand, const std::byte* init, st
   for (int64_t t = 0; t < targets; ++t) {
     fill_running(values.data(), (groups + 1) * width);
     parallel_blocks(groups, group_cost, [&](int64_t begin, int64_t end) {
-      std::vector<std::byte> lanes(lane_room);
+      Reader reader(*this, elements, width);
       for (int64_t g = begin; g < end; ++g)
-        fold_group(t, g, values.data() + static_cast<size_t>(g + 1) * stride, lanes.data());
+        fold_group(reader, t, g, values.data() + static_cast<size_t>(g + 1) * stride);
     });
     fold_values(values.data(), width_of(t), static_cast<size_t>(groups), stride);
     finish_target(t, values.data());

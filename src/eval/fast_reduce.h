@@ -1,5 +1,6 @@
 // reduce with one add, multiply, maximum, minimum, and, or, xor, over any dimensions of one array: the reductions worth
-// SIMD. Anything else is reduce.cc's.
+// SIMD. Anything else is reduce.cc's. The array may be in memory, or be the result of a lane program, which then is
+// never in memory as a whole: runs of its elements are computed as they are folded.
 //
 // Sums and products of floats up to f32 run in f64 and are rounded once; those of f64 run in f64. The order of the
 // additions is fixed by the shape alone: rows in pieces of 2^14 elements, a piece in interleaved partial sums
@@ -8,10 +9,12 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "eval/index_space.h"
 #include "eval/lane_function.h"
+#include "eval/lane_program.h"
 #include "eval/lane_reduce.h"
 #include "hlo/module.h"
 
@@ -23,15 +26,27 @@ class FastReduce {
   [[nodiscard]] static std::optional<FastReduce> make(const hlo::Module& module, const hlo::Instruction& instruction,
                                                       const hlo::Shape& operand);
 
-  void run(const std::byte* operand, const std::byte* init, std::byte* result) const;
+  // What is reduced: an array in memory, or what `program` computes from `operands`.
+  struct Elements {
+    const std::byte* array = nullptr;
+    const LaneProgram* program = nullptr;
+    std::span<const std::byte* const> operands;
+  };
+
+  void run(const Elements& elements, const std::byte* init, std::byte* result) const;
+
+  // How many neighbouring elements are folded at once: long runs are worth computing one by one.
+  [[nodiscard]] int64_t run_length() const;
 
  private:
-  void run_rows(const std::byte* operand, const std::byte* init, std::byte* result) const;
-  void run_columns(const std::byte* operand, const std::byte* init, std::byte* result) const;
+  class Reader;
+
+  void run_rows(const Elements& elements, const std::byte* init, std::byte* result) const;
+  void run_columns(const Elements& elements, const std::byte* init, std::byte* result) const;
   void fold_values(std::byte* values, size_t n, size_t count, size_t stride) const;
   void finish(const std::byte* init, const std::byte* running, int64_t first, size_t n, std::byte* result) const;
   void fill_running(std::byte* running, int64_t n) const;
-  [[nodiscard]] const void* load(const std::byte* from, size_t n, std::byte* lanes) const;
+  [[nodiscard]] static int64_t cost(const Elements& elements, int64_t n);
 
   hlo::ElementType type_ = hlo::ElementType::Invalid;
   hlo::ElementType running_type_ = hlo::ElementType::Invalid;

@@ -20,11 +20,13 @@ bool is_constant(LaneProgram::Source::Kind kind) {
   return kind == LaneProgram::Source::Kind::Constant || kind == LaneProgram::Source::Kind::Splat;
 }
 
-// Scratch memory of this thread, grown as needed and kept.
-std::byte* thread_scratch(size_t bytes) {
-  thread_local std::unique_ptr<hlo::AlignedBytes> scratch;
+// Scratch memory that no reader of this thread has, grown as needed and kept.
+thread_local std::unique_ptr<hlo::AlignedBytes> free_scratch;
+
+std::unique_ptr<hlo::AlignedBytes> take_scratch(size_t bytes) {
+  std::unique_ptr<hlo::AlignedBytes> scratch = std::move(free_scratch);
   if (!scratch || scratch->size() < bytes) scratch = std::make_unique<hlo::AlignedBytes>(bytes);
-  return scratch->data();
+  return scratch;
 }
 
 void splat(const std::byte* element, int bytes, int64_t n, std::byte* to) {
@@ -148,52 +150,62 @@ void LaneProgram::load(const Source& source, const std::byte* array, int64_t beg
   }
 }
 
-void LaneProgram::run_range(std::span<const std::byte* const> operands, std::byte* result, int64_t begin,
-                            int64_t end) const {
-  const int64_t block = std::min(block_, end - begin);
-  std::byte* const memory = thread_scratch(scratch_bytes_ + static_cast<size_t>(block_) * 16);
-  std::byte* const spare = memory + scratch_bytes_;  // for values on their way into lanes
-  std::array<std::byte*, most_registers + 1> at;     // the lanes of each register
-  for (size_t r = 0; r < places_.size(); ++r) {
-    const Place& place = places_[r];
-    if (place.kind == Place::Kind::Scratch) at[r] = memory + slot_offsets_[place.index];
+LaneProgram::Reader::Reader(const LaneProgram& program, std::span<const std::byte* const> operands, int64_t longest)
+    : program_(program),
+      operands_(operands),
+      scratch_(take_scratch(program.scratch_bytes_ + static_cast<size_t>(program.block_) * 16)),
+      spare_(scratch_->data() + program.scratch_bytes_) {
+  for (size_t r = 0; r < program.places_.size(); ++r) {
+    const Place& place = program.places_[r];
+    if (place.kind == Place::Kind::Scratch) at_[r] = scratch_->data() + program.slot_offsets_[place.index];
   }
-  for (size_t r = 0; r < sources_.size(); ++r) {
-    const Source& source = sources_[r];
-    if (is_constant(source.kind))
-      load(source, source.kind == Source::Kind::Splat ? operands[source.operand] : nullptr, 0, block, at[r], spare);
+  const int64_t block = std::min(program.block_, longest);
+  for (size_t r = 0; r < program.sources_.size(); ++r) {
+    const Source& source = program.sources_[r];
+    if (!is_constant(source.kind)) continue;
+    program.load(source, source.kind == Source::Kind::Splat ? operands[source.operand] : nullptr, 0, block, at_[r],
+                 spare_);
   }
-  const ElementType type = types_[result_];
+}
+
+LaneProgram::Reader::~Reader() { free_scratch = std::move(scratch_); }
+
+void LaneProgram::Reader::read(int64_t begin, int64_t n, std::byte* to) {
+  const ElementType type = program_.result_type();
   const LaneFunction store = store_lanes(type);
-  for (int64_t i = begin; i < end; i += block_) {
-    const int64_t n = std::min(block_, end - i);
-    for (size_t r = 0; r < sources_.size(); ++r) {
-      const Source& source = sources_[r];
+  for (int64_t done = 0; done < n; done += program_.block_) {
+    const int64_t first = begin + done;
+    const int64_t part = std::min(program_.block_, n - done);
+    for (size_t r = 0; r < program_.sources_.size(); ++r) {
+      const Source& source = program_.sources_[r];
       if (is_constant(source.kind)) continue;
-      if (places_[r].kind == Place::Kind::Operand) {
-        at[r] = const_cast<std::byte*>(operands[source.operand]) + i * hlo::host_bytes(source.type);
+      if (program_.places_[r].kind == Place::Kind::Operand) {
+        at_[r] = const_cast<std::byte*>(operands_[source.operand]) + first * hlo::host_bytes(source.type);
       } else {
-        load(source, source.kind == Source::Kind::Counter ? nullptr : operands[source.operand], i, n, at[r], spare);
+        program_.load(source, source.kind == Source::Kind::Counter ? nullptr : operands_[source.operand], first, part,
+                      at_[r], spare_);
       }
     }
-    std::byte* const target = result + i * hlo::host_bytes(type);
-    if (store == nullptr) at[result_] = target;
-    for (const Step& step : steps_)
-      step.operation.apply(static_cast<size_t>(n), at[step.result], at[step.operands[0]], at[step.operands[1]],
-                           at[step.operands[2]]);
-    if (store != nullptr) store(static_cast<size_t>(n), target, at[result_], nullptr, nullptr, 0);
+    std::byte* const target = to + done * hlo::host_bytes(type);
+    if (store == nullptr) at_[program_.result_] = target;
+    for (const Step& step : program_.steps_)
+      step.operation.apply(static_cast<size_t>(part), at_[step.result], at_[step.operands[0]], at_[step.operands[1]],
+                           at_[step.operands[2]]);
+    if (store != nullptr) store(static_cast<size_t>(part), target, at_[program_.result_], nullptr, nullptr, 0);
   }
 }
 
 void LaneProgram::run(std::span<const std::byte* const> operands, std::byte* result, int64_t count) const {
   constexpr int64_t worthwhile = 1 << 15;  // element operations that are worth a second thread
   const auto work = static_cast<int64_t>(steps_.size());
-  if (count * work < worthwhile || count <= block_) return run_range(operands, result, 0, count);
+  const auto run_range = [&](int64_t begin, int64_t end) {
+    Reader(*this, operands, end - begin).read(begin, end - begin, result + begin * hlo::host_bytes(result_type()));
+  };
+  if (count * work < worthwhile || count <= block_) return run_range(0, count);
   const int64_t blocks = (count + block_ - 1) / block_;
   const int64_t grain = std::max<int64_t>(1, worthwhile / work / block_);
-  parallel_for(blocks, grain, [&](int64_t begin, int64_t end) {
-    run_range(operands, result, begin * block_, std::min(end * block_, count));
-  });
+  parallel_for(blocks, grain,
+               [&](int64_t begin, int64_t end) { run_range(begin * block_, std::min(end * block_, count)); });
 }
 
 }  // namespace sapper::eval

@@ -3,13 +3,16 @@
 // or as one element for all.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "eval/lane_function.h"
 #include "eval/view.h"
+#include "hlo/literal.h"
 
 namespace sapper::eval {
 
@@ -47,6 +50,11 @@ class LaneProgram {
   // may be an operand that is read linearly only and has elements of the same size.
   void run(std::span<const std::byte* const> operands, std::byte* result, int64_t count) const;
 
+  class Reader;
+
+  // About how many nanoseconds an element takes.
+  [[nodiscard]] int64_t cost() const { return std::ssize(steps_); }
+
  private:
   struct Step {
     LaneOperation operation;
@@ -60,7 +68,6 @@ class LaneProgram {
   };
 
   void assign_places();
-  void run_range(std::span<const std::byte* const> operands, std::byte* result, int64_t begin, int64_t end) const;
   void load(const Source& source, const std::byte* array, int64_t begin, int64_t n, std::byte* lanes,
             std::byte* scratch) const;
 
@@ -73,6 +80,27 @@ class LaneProgram {
   size_t scratch_bytes_ = 0;              // for one block
   int64_t block_ = 0;                     // lanes in a block
   Register result_ = 0;
+};
+
+// Computes runs of a program's elements, on one thread: for who takes them piece by piece. Program and operands must
+// outlive it.
+class LaneProgram::Reader {
+ public:
+  // Reads of up to `longest` elements.
+  Reader(const LaneProgram& program, std::span<const std::byte* const> operands, int64_t longest);
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  ~Reader();
+
+  // Writes elements [begin, begin + n) at `to`.
+  void read(int64_t begin, int64_t n, std::byte* to);
+
+ private:
+  const LaneProgram& program_;
+  std::span<const std::byte* const> operands_;
+  std::unique_ptr<hlo::AlignedBytes> scratch_;
+  std::byte* spare_ = nullptr;                     // for values on their way into lanes
+  std::array<std::byte*, most_registers + 1> at_;  // the lanes of each register
 };
 
 }  // namespace sapper::eval

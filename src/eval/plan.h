@@ -2,8 +2,8 @@
 //
 // A slot holds one array (or token) from the step that makes it to its last use; tuples exist only in the plan, as
 // lists of slots. What only renames a value (tuple, get-tuple-element, reshape, copy, ...) costs no step. Elementwise
-// chains whose intermediate values nobody else needs are one step, and read broadcasts, iotas and the like without
-// having them in memory.
+// chains whose intermediate values nobody else needs are one step, with the reduction that takes their result if there
+// is one, and read broadcasts, iotas and the like without having them in memory.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,9 @@ struct ConcatenateStep {};
 struct DynamicSliceStep {};
 struct DynamicUpdateSliceStep {};
 struct ScatterStep {};
-struct ReduceStep {
+struct ReduceStep {  // operand 0: the init value
   FastReduce reduce;
+  std::unique_ptr<LaneProgram> program;  // computes what is reduced from the operands; null: operand 1 is reduced
 };
 struct OpStep {
   Op op = nullptr;

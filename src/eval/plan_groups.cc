@@ -21,6 +21,7 @@ void Planner::form_groups() {
       case Role::Unneeded:
       case Role::Rename: break;
       case Role::Lane: join_group(i); break;
+      case Role::Reduce: take_operand(i); break;
       case Role::View: place_view(i); break;
       case Role::Constant: nodes_[i].in_place = is_immediate(i) && !users_[slot_of(i)].needs_memory; break;
       case Role::Step:
@@ -48,20 +49,39 @@ void Planner::join_group(InstructionIndex i) {
   if (joins) {
     node.group = users.group;
   } else {
-    node.group = static_cast<uint32_t>(groups_.size());
-    groups_.push_back({i, count, {}});
+    node.group = new_group(i, count);
   }
   groups_[node.group].members.push_back(i);
-  for (size_t k = 0; k < it.operands.size(); ++k) {
-    const Slot slot = slot_of(it.operands[k]);
-    if (traced_ || is_dynamic(it)) {
-      use_in_memory(slot);
-    } else if (operand_shape(it, k).element_count() == count && lanes_of_slot_are(slot, operand_shape(it, k))) {
-      use_in_group(slot, node.group);
-    } else {
-      use_in_group(slot, none);
-      users_[slot].elsewhere = true;
-    }
+  for (size_t k = 0; k < it.operands.size(); ++k) use_by_group(i, k, node.group);
+}
+
+// Elementwise operations that only this reduction needs are computed as it folds them; short runs are not worth it.
+void Planner::take_operand(InstructionIndex reduce) {
+  constexpr int64_t shortest_run = 128;
+  const Instruction& it = instruction(reduce);
+  use_in_memory(slot_of(it.operands[1]));
+  if (reduces_.at(reduce).run_length() < shortest_run) return use_in_memory(slot_of(it.operands[0]));
+  nodes_[reduce].group = new_group(reduce, operand_shape(it, 0).element_count());
+  use_by_group(reduce, 0, nodes_[reduce].group);
+}
+
+uint32_t Planner::new_group(InstructionIndex root, int64_t element_count) {
+  groups_.push_back({root, element_count, {}});
+  return static_cast<uint32_t>(groups_.size() - 1);
+}
+
+// `i`, which belongs to the group, reads its operand k.
+void Planner::use_by_group(InstructionIndex i, size_t operand, uint32_t group) {
+  const Instruction& it = instruction(i);
+  const Slot slot = slot_of(it.operands[operand]);
+  const Shape& shape = operand_shape(it, operand);
+  if (traced_ || is_dynamic(it)) {
+    use_in_memory(slot);
+  } else if (shape.element_count() == groups_[group].element_count && lanes_of_slot_are(slot, shape)) {
+    use_in_group(slot, group);
+  } else {
+    use_in_group(slot, none);
+    users_[slot].elsewhere = true;
   }
 }
 

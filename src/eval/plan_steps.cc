@@ -1,4 +1,4 @@
-// The steps of a plan.
+// The steps of a plan, but for those with lane programs (plan_lanes.cc).
 #include <algorithm>
 
 #include "eval/planner.h"
@@ -22,8 +22,9 @@ void Planner::emit(InstructionIndex i) {
       if (traced_) add_step(i, RenameStep{});
       return;
     case Role::Lane:
-      if (groups_[node.group].root == i) emit_group(groups_[node.group]);
+      if (groups_[node.group].root == i) emit_lanes(i);
       return;
+    case Role::Reduce: return emit_reduce(i);
     case Role::View:
       if (!node.in_place && users_[slot_of(i)].any) emit_view(i);
       return;
@@ -37,129 +38,10 @@ void Planner::emit(InstructionIndex i) {
 
 void Planner::emit_view(InstructionIndex i) {
   const Node& node = nodes_[i];
-  if (node.base != none) {
-    Step& step = add_step(i, ViewStep{node.view});
-    step.operands.push_back({node.base, false});
-    step.outputs.push_back({slot_of(i), false});
-    return;
-  }
-  auto program = std::make_unique<LaneProgram>();
-  program->finish(program->add_source(counter(node)));
-  Step& step = add_step(i, LaneStep{std::move(program), {}});
+  if (node.base == none) return emit_counter(i);
+  Step& step = add_step(i, ViewStep{node.view});
+  step.operands.push_back({node.base, false});
   step.outputs.push_back({slot_of(i), false});
-}
-
-LaneProgram::Source Planner::counter(const Node& node) {
-  LaneProgram::Source source;
-  source.kind = LaneProgram::Source::Kind::Counter;
-  source.type = node.base_type;
-  source.view = node.view.collapsed();
-  return source;
-}
-
-LaneProgram::Source Planner::immediate(const Instruction& constant) {
-  LaneProgram::Source source;
-  source.kind = LaneProgram::Source::Kind::Constant;
-  source.type = constant.shape.element_type();
-  const auto bytes = constant.literal->bytes();
-  std::copy(bytes.begin(), bytes.end(), source.constant);
-  return source;
-}
-
-// What a lane step reads for `slot`, as `type`, `count` times or (when the operand has one element) everywhere.
-LaneProgram::Source Planner::source_of(Step& step, Slot slot, ElementType type, int64_t elements, int64_t count) {
-  const InstructionIndex defined = definition_[slot];
-  const Node& node = nodes_[defined];
-  if (node.in_place && node.role == Role::Constant) {
-    LaneProgram::Source source = immediate(instruction(defined));
-    source.type = type;
-    return source;
-  }
-  LaneProgram::Source source;
-  source.type = type;
-  if (node.in_place && node.role == Role::View) {
-    if (node.base == none) {
-      source = counter(node);
-      return source;
-    }
-    const InstructionIndex base = definition_[node.base];
-    if (nodes_[base].role == Role::Constant && nodes_[base].in_place) {
-      source = immediate(instruction(base));
-      source.type = type;
-      return source;
-    }
-    source.view = node.view.collapsed();
-    source.kind = LaneProgram::Source::Kind::Strided;
-    if (instruction(base).shape.is_array() && source.view.offset == 0 &&
-        std::all_of(source.view.dims.begin(), source.view.dims.end(),
-                    [](const View::Dim& dim) { return dim.stride == 0; }))
-      source.kind = LaneProgram::Source::Kind::Splat;
-    slot = node.base;
-  } else if (elements != count) {
-    source.kind = LaneProgram::Source::Kind::Splat;
-  }
-  source.operand = operand_index(step, slot);
-  return source;
-}
-
-uint32_t Planner::operand_index(Step& step, Slot slot) {
-  for (uint32_t k = 0; k < step.operands.size(); ++k)
-    if (step.operands[k].slot == slot) return k;
-  step.operands.push_back({slot, false});
-  return static_cast<uint32_t>(step.operands.size() - 1);
-}
-
-void Planner::emit_group(const Group& group) {
-  auto program = std::make_unique<LaneProgram>();
-  LaneStep lanes;
-  Step step;
-  step.instruction = group.root;
-  std::map<std::pair<Slot, ElementType>, LaneProgram::Register> registers;
-  std::map<Slot, InstructionIndex> inside;
-  for (const InstructionIndex member : group.members) inside.emplace(slot_of(member), member);
-  // Sources first, as LaneProgram wants them; members are listed last first.
-  for (size_t m = group.members.size(); m-- > 0;) {
-    const Instruction& it = instruction(group.members[m]);
-    for (size_t k = 0; k < it.operands.size(); ++k) {
-      const Slot slot = slot_of(it.operands[k]);
-      const Shape& shape = operand_shape(it, k);
-      const auto key = std::pair(slot, shape.element_type());
-      if (inside.contains(slot) || registers.contains(key)) continue;
-      registers[key] =
-          program->add_source(source_of(step, slot, shape.element_type(), shape.element_count(), group.element_count));
-    }
-  }
-  LaneProgram::Register result = 0;
-  for (size_t m = group.members.size(); m-- > 0;) {
-    const InstructionIndex member = group.members[m];
-    const Instruction& it = instruction(member);
-    std::vector<LaneProgram::Register> operands;
-    for (size_t k = 0; k < it.operands.size(); ++k) {
-      const Slot slot = slot_of(it.operands[k]);
-      const bool is_inside = inside.contains(slot);
-      operands.push_back(is_inside ? member_registers_.at(slot)
-                                   : registers.at({slot, operand_shape(it, k).element_type()}));
-    }
-    result = program->add_step(*nodes_[member].operation, it.shape.element_type(), operands);
-    member_registers_[slot_of(member)] = result;
-  }
-  member_registers_.clear();
-  program->finish(result);
-
-  // Over which operand may the result be written? One that is read only as it lies, in elements of the result's size.
-  const int result_bytes = hlo::host_bytes(program->result_type());
-  lanes.reusable.assign(step.operands.size(), 1);
-  for (const LaneProgram::Source& source : program->sources()) {
-    const bool reads_operand =
-        source.kind != LaneProgram::Source::Kind::Constant && source.kind != LaneProgram::Source::Kind::Counter;
-    if (!reads_operand) continue;
-    if (source.kind != LaneProgram::Source::Kind::Linear || hlo::host_bytes(source.type) != result_bytes)
-      lanes.reusable[source.operand] = 0;
-  }
-  lanes.program = std::move(program);
-  step.work = std::move(lanes);
-  step.outputs.push_back({slot_of(group.root), false});
-  plan_.steps.push_back(std::move(step));
 }
 
 void Planner::emit_step(InstructionIndex i) {
@@ -196,11 +78,6 @@ void Planner::emit_step(InstructionIndex i) {
     case Opcode::DynamicUpdateSlice: return add_plain_step(i, DynamicUpdateSliceStep{});
     case Opcode::PartitionId:
     case Opcode::ReplicaId: return add_plain_step(i, ZeroStep{});
-    case Opcode::Reduce:
-      if (auto reduce = FastReduce::make(module_, it, operand_shape(it, 0));
-          reduce && operand_shape(it, 1).element_type() == it.shape.element_type())
-        return add_plain_step(i, ReduceStep{std::move(*reduce)});
-      break;
     default: break;
   }
   if (const Op op = find_op(it.opcode)) return add_plain_step(i, OpStep{op});

@@ -43,6 +43,7 @@ bool Planner::types_agree(InstructionIndex i) const {
     case Role::Substitute: return true;
     case Role::View: return it.operands.empty() || operand_shape(it, 0).element_type() == it.shape.element_type();
     case Role::Rename: return leaves_agree(slots_of(i), it.shape);
+    case Role::Reduce:
     case Role::Step: break;
   }
   switch (it.opcode) {

@@ -135,6 +135,7 @@ void Planner::assign(InstructionIndex i) {
     case Opcode::Transpose:
     case Opcode::Slice:
     case Opcode::Reverse: return assign_view(i);
+    case Opcode::Reduce: return assign_reduce(i);
     default: return assign_operation(i);
   }
 }
@@ -224,6 +225,16 @@ void Planner::assign_view(InstructionIndex i) {
   node.view = *apply_to_view(it, View::of(shape.dimensions()));
   node.base = operand;
   node.base_type = shape.element_type();
+}
+
+void Planner::assign_reduce(InstructionIndex i) {
+  const Instruction& it = instruction(i);
+  define(i, Role::Step);
+  if (it.operands.size() != 2 || is_dynamic(it)) return;
+  std::optional<FastReduce> reduce = FastReduce::make(module_, it, operand_shape(it, 0));
+  if (!reduce || operand_shape(it, 1).element_type() != it.shape.element_type()) return;
+  nodes_[i].role = Role::Reduce;
+  reduces_.emplace(i, std::move(*reduce));
 }
 
 void Planner::assign_operation(InstructionIndex i) {

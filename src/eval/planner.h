@@ -1,6 +1,6 @@
 // How a plan is made, in three passes over a computation's instructions: what each is and which slots hold it
 // (planner.cc), which elementwise operations go together and which views stay views (plan_groups.cc), the steps
-// (plan_steps.cc).
+// (plan_steps.cc, plan_lanes.cc).
 #pragma once
 
 #include <map>
@@ -32,6 +32,7 @@ class Planner {
     Unneeded,
     Rename,  // other slots under this name
     Lane,    // an elementwise operation
+    Reduce,  // a FastReduce, of what a lane program computes where nobody else needs that
     View,    // strides over another slot (or over a counter: iota), read in place by lane steps where that is fast
     Constant,
     Step,        // anything else: a step of its own
@@ -51,9 +52,9 @@ class Planner {
     View view;
   };
 
-  // Elementwise operations that become one lane step.
+  // Elementwise operations that become one step: a lane step, or that of the reduction which takes their result.
   struct Group {
-    InstructionIndex root = 0;
+    InstructionIndex root = 0;  // the last of them, or the reduction
     int64_t element_count = 0;
     std::vector<InstructionIndex> members;  // last first
   };
@@ -92,21 +93,34 @@ class Planner {
   void assign_bitcast(InstructionIndex i);
   void assign_bitcast_convert(InstructionIndex i);
   void assign_view(InstructionIndex i);
+  void assign_reduce(InstructionIndex i);
   void assign_operation(InstructionIndex i);
 
   // plan_groups.cc: which operations go together, users first.
   void form_groups();
   void join_group(InstructionIndex i);
+  void take_operand(InstructionIndex reduce);
   void place_view(InstructionIndex i);
+  uint32_t new_group(InstructionIndex root, int64_t element_count);
+  void use_by_group(InstructionIndex i, size_t operand, uint32_t group);
   void use_in_group(Slot slot, uint32_t group);
   void use_in_memory(Slot slot);
   [[nodiscard]] bool is_immediate(InstructionIndex i) const;
   [[nodiscard]] bool lanes_of_slot_are(Slot slot, const hlo::Shape& shape) const;
 
-  // plan_steps.cc: steps, in the order of the instructions.
+  // plan_lanes.cc: steps with lane programs.
+  void emit_lanes(InstructionIndex i);
+  void emit_counter(InstructionIndex i);
+  void emit_reduce(InstructionIndex i);
+  [[nodiscard]] std::unique_ptr<LaneProgram> program_of(const Group& group, InstructionIndex result, Step& step);
+  LaneProgram::Source source_of(Step& step, Slot slot, hlo::ElementType type, int64_t elements, int64_t count);
+  [[nodiscard]] static LaneProgram::Source counter(const Node& node);
+  [[nodiscard]] static LaneProgram::Source immediate(const hlo::Instruction& constant);
+  [[nodiscard]] static uint32_t operand_index(Step& step, Slot slot);
+
+  // plan_steps.cc: all other steps, in the order of the instructions.
   void emit(InstructionIndex i);
   void emit_view(InstructionIndex i);
-  void emit_group(const Group& group);
   void emit_step(InstructionIndex i);
   void emit_dynamic_step(InstructionIndex i);
   void emit_start(InstructionIndex i);
@@ -117,10 +131,6 @@ class Planner {
   Step& add_step(InstructionIndex i, decltype(Step::work) work);
   void add_operands(Step& step, const hlo::Instruction& it);
   void add_plain_step(InstructionIndex i, decltype(Step::work) work);
-  LaneProgram::Source source_of(Step& step, Slot slot, hlo::ElementType type, int64_t elements, int64_t count);
-  [[nodiscard]] static LaneProgram::Source counter(const Node& node);
-  [[nodiscard]] static LaneProgram::Source immediate(const hlo::Instruction& constant);
-  [[nodiscard]] static uint32_t operand_index(Step& step, Slot slot);
   void mark_last_uses();
 
   // plan_types.cc: does the value of `i` have the bytes that its shape says, whatever else the verifier lets pass?
@@ -139,8 +149,8 @@ class Planner {
   std::vector<Users> users_;                  // of each slot
   std::vector<Group> groups_;
   std::map<InstructionIndex, std::optional<Bitcast>> bitcasts_;
+  std::map<InstructionIndex, FastReduce> reduces_;
   std::map<InstructionIndex, std::vector<Slot>> own_leaves_;  // of starts: those that are no renamed operands
-  std::map<Slot, LaneProgram::Register> member_registers_;
   Plan plan_;
 };
 

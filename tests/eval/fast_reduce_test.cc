@@ -95,7 +95,7 @@ TEST(FastReduce, IsTheFoldOfItsElements) {
     const auto reduce = FastReduce::make(module, instruction, operand_shape);
     RC_ASSERT(reduce.has_value());
     Literal got(instruction.shape);
-    reduce->run(operand.bytes().data(), init.bytes().data(), got.mutable_bytes().data());
+    reduce->run({operand.bytes().data(), nullptr, {}}, init.bytes().data(), got.mutable_bytes().data());
 
     Literal expected(instruction.shape);
     std::vector<double> reals(static_cast<size_t>(got.element_count()), 2.0);
