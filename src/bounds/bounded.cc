@@ -34,7 +34,7 @@ Result<BoundedModule> with_bounds(const Module& module, const numerics::Contract
   size_t leaves = 0;
   for (const hlo::InstructionIndex parameter : plain.entry_computation().parameters())
     leaves += leaf_count(plain.entry_computation().instructions[parameter].shape);
-  const BoundedComputation entry = transformer.bounded(plain.entry, std::vector<bool>(leaves, false));
+  const BoundedComputation entry = transformer.bounded(plain.entry, std::vector<bool>(leaves, false), true);
   BoundedModule bounded{std::move(transformer.to()), entry.deviates, std::move(transformer).unbounded()};
   bounded.module.entry = entry.index;
   bounded.module.config = module.config;

@@ -109,7 +109,7 @@ Value bound_call(const Site& site) {
     }
   }
   arguments.insert(arguments.end(), deviations.begin(), deviations.end());
-  const BoundedComputation body = site.transformer.bounded(site.instruction.called[0], mask);
+  const BoundedComputation body = site.transformer.bounded(site.instruction.called[0], mask, site.is_output);
   Instruction made;
   made.opcode = Opcode::Call;
   made.called = {body.index};

@@ -93,6 +93,11 @@ Expression complex_function(const Site& site, Expression e) {
   }
 }
 
+// The sign of a zero that has not been computed exactly is free: infinite where the operand is 0, whose sign decides.
+Expression undetermined_at_zero(const Site& site, size_t operand, Expression bound) {
+  return or_infinite(!(site.magnitude(operand) <= 0.0), bound);
+}
+
 Deviation divide(const Site& site) {
   const Deviation a = site.deviation(0), b = site.deviation(1);
   if (!a && !b) return a;
@@ -101,7 +106,8 @@ Deviation divide(const Site& site) {
   if (!b) return where_positive(*a, *a / divisor + 0x1p-149);
   const Expression from_divisor = product_upwards(unrounded_magnitude(site), *b);
   const Expression above = a ? *a + from_divisor : from_divisor;
-  return where_positive(a ? max(*a, *b) : *b, or_infinite(divisor > *b, above / (divisor - *b)));
+  const Expression bound = or_infinite(divisor > *b, above / (divisor - *b));
+  return undetermined_at_zero(site, 1, where_positive(a ? max(*a, *b) : *b, bound));
 }
 
 Deviation multiply(const Site& site) {
@@ -123,10 +129,14 @@ Deviation power(const Site& site) {
   }
   if (b) {
     // A base below 0 has a power for integers only.
-    const Expression moves = or_infinite(site.real(0) > (a ? *a : base.constant(0)), product_upwards(abs(log(site.real(0))), *b));
+    const Expression moves =
+        or_infinite(site.real(0) > (a ? *a : base.constant(0)), product_upwards(abs(log(site.real(0))), *b));
     exponent = sum(exponent, where_positive(*b, moves));
   }
-  return or_infinite(*exponent <= 1.0, product_upwards(unrounded_magnitude(site), *exponent) * (*exponent + 1));
+  const Expression bound =
+      or_infinite(*exponent <= 1.0, product_upwards(unrounded_magnitude(site), *exponent) * (*exponent + 1));
+  if (!a || hlo::is_complex(site.type())) return bound;
+  return where(site.real(1) < 0.0, undetermined_at_zero(site, 0, bound), bound);
 }
 
 // x - y trunc(x / y): while the quotient stays between two integers it deviates as x and trunc(x / y) y do; where it
@@ -153,11 +163,11 @@ Deviation atan2(const Site& site) {
   const Expression shift = *sum(y, x);
   const Expression radius = max(site.magnitude(0), site.magnitude(1));
   Expression bound = where(radius > shift * 2, shift * 1.05 / radius, shift.constant(two_pi));
-  if (y) {  // the cut along the negative x axis
-    const Expression crosses = (site.magnitude(0) <= *y) & (site.real(1) <= (x ? *x : y->constant(0)));
-    bound = where(crosses, bound.constant(two_pi), bound);
-  }
-  return where_positive(shift, or_infinite(shift < infinity, bound));
+  bound = where_positive(shift, or_infinite(shift < infinity, bound));
+  // The cut along the negative x axis, where the sign of a zero decides.
+  const Expression zero = shift.constant(0);
+  const Expression crosses = (site.magnitude(0) <= (y ? *y : zero)) & (site.real(1) <= (x ? *x : zero));
+  return where(crosses, max(bound, two_pi), bound);
 }
 
 Deviation extremum(const Site& site) {
@@ -229,7 +239,13 @@ Deviation convert(const Site& site) {
     if (!a && !narrows) return std::nullopt;
     // A widening convert rounds nothing: nothing to leave out, nothing to round otherwise.
     if (!narrows && numerics::unit_roundoff(from) > 0) return converted(*a, deviation_type(to));
-    return site.rounded(a ? Deviation(converted(*a, deviation_type(to))) : a);
+    const Deviation shift = a ? Deviation(converted(*a, deviation_type(to))) : a;
+    const numerics::FunctionError own = numerics::function_error(site.contract(), Opcode::Convert, to);
+    if (!hlo::is_float(from) || !a || (own.elided > 0 && !site.is_output)) return site.rounded(shift);
+    // Rounded to what the ends are rounded to.
+    const Expression moved = hull_of(site.result_real(), site.real(0), *a,
+                                     [&](Expression x) { return converted(converted(x, to), deviation_type(to)); });
+    return site.with_own_error(where_positive(*a, moved), shift, own);
   }
   if (!a) return std::nullopt;
   const Expression e = *a;
@@ -412,7 +428,9 @@ Deviation float_rule(const Site& site) {
   const bool complex = hlo::is_complex(site.type());
   // Products of a rule may underflow.
   const Expression moved = complex ? complex_function(site, *a) : real_function(site, *a);
-  return site.rounded(where_positive(*a, moved + 0x1p-149));
+  Expression bound = where_positive(*a, moved + 0x1p-149);
+  if (site.instruction.opcode == Opcode::Rsqrt) bound = undetermined_at_zero(site, 0, bound);
+  return site.rounded(bound);
 }
 
 }  // namespace

@@ -87,6 +87,7 @@ Deviation rounded_to_end(const Site& site) {
       const Expression argument = scaled_argument(site);
       return (argument > 0.0) & (argument < beyond) & (site.magnitude(0) > 0.0);
     }
+    case Opcode::Atan2:
     case Opcode::Divide: return hlo::is_complex(site.type()) ? std::nullopt : ordinary_operands(site);
     default: return std::nullopt;
   }
@@ -206,9 +207,21 @@ Deviation Site::rounded(Deviation propagated) const {
 Deviation Site::rounded(Deviation propagated, numerics::FunctionError own) const {
   const double unit = numerics::unit_roundoff(type());
   if (unit == 0) return propagated ? Deviation(inflated(*propagated)) : propagated;
+  Deviation total;
+  if (propagated) {
+    // Where the operands deviate, the reference's result is rounded from elsewhere than the implementation's.
+    const Expression both = (result_magnitude() + *propagated) * (2 * unit * (1 + 2 * unit)) + smallest(type());
+    total = *propagated + where(*propagated <= 0.0, propagated->constant(0), both);
+  }
+  return with_own_error(total, propagated, own);
+}
+
+Deviation Site::with_own_error(Deviation total, const Deviation& propagated, numerics::FunctionError own) const {
+  if (is_output) own.elided = 0;
+  const double unit = numerics::unit_roundoff(type());
   const double flushed = contract().flush_subnormals ? flushed_below(type()) : 0;
   const bool always = own.relative > 0 || own.absolute > 0 || own.argument > 0 || own.elided > 0 || flushed > 0;
-  if (!propagated && !always) return std::nullopt;
+  if (!total && !always) return std::nullopt;
   const Expression size = result_magnitude();
   const double largest = largest_finite(size.shape().element_type());
   // At most what both have before they are rounded.
@@ -220,12 +233,6 @@ Deviation Site::rounded(Deviation propagated, numerics::FunctionError own) const
     if (const Deviation rounds_to_end = rounded_to_end(*this)) inexact = inexact | *rounds_to_end;
     return where(inexact, error, size.constant(0));
   };
-  Deviation total;
-  if (propagated) {
-    // Where the operands deviate, the reference's result is rounded from elsewhere than the implementation's.
-    const Expression both = reach * (2 * unit) + smallest(type());
-    total = *propagated + where(*propagated <= 0.0, propagated->constant(0), both);
-  }
   // An implementation that is not correctly rounded may be off by its error and by a rounding, the reference by
   // another.
   if (own.relative > 0) total = sum(total, where_inexact(reach * (own.relative + 2 * unit) + 2 * smallest(type())));

@@ -34,6 +34,8 @@ struct Site {
   const hlo::Computation& computation;  // of the original module
   const hlo::Instruction& instruction;
   std::vector<const Value*> operands;
+  // The instruction's value leaves the program as it is, and no other instruction sees it: no rounding can be left out.
+  bool is_output = false;
   // The instruction's copy; set for rules that only add deviations, not for those that make the value too.
   hlo::InstructionIndex result = 0;
 
@@ -46,8 +48,8 @@ struct Site {
   // Called computation `i` of the instruction, in the original module.
   [[nodiscard]] const hlo::Computation& called(size_t i) const;
 
-  // Array operands: as they are, as real numbers of the type that deviations have, and their magnitudes (moduli, from above), at
-  // most the largest finite number.
+  // Array operands: as they are, as real numbers of the type that deviations have, and their magnitudes (moduli, from
+  // above), at most the largest finite number.
   [[nodiscard]] Expression operand(size_t i) const { return {&builder, operands[i]->index}; }
   [[nodiscard]] Expression real(size_t i) const;
   [[nodiscard]] Expression magnitude(size_t i) const;
@@ -71,6 +73,9 @@ struct Site {
   // The deviation of the result when it is `propagated` from the operands' and the implementation's own error is added.
   [[nodiscard]] Deviation rounded(Deviation propagated) const;
   [[nodiscard]] Deviation rounded(Deviation propagated, numerics::FunctionError own) const;
+  // The same for `total`, which has the roundings that come with `propagated` already.
+  [[nodiscard]] Deviation with_own_error(Deviation total, const Deviation& propagated,
+                                         numerics::FunctionError own) const;
 
   // Infinite where a finite result may overflow, or an infinite one deviates: what comes after may be anything then.
   [[nodiscard]] Deviation within_range(Deviation total) const;

@@ -55,16 +55,24 @@ Deviation sum_of_products(const Site& site, double terms) {
   };
   const Expression left = in_range(0, site.magnitude(0));
   const Expression most = b ? site.magnitude(1) + *b : site.magnitude(1);
-  Deviation right = b;
-  if (roundings > 0) right = sum(right, in_range(1, most * roundings));
   // Independent errors add up as their squares do.
   const bool statistical = site.contract().statistical;
   const auto sum_over = [&](Expression of_left, Expression of_right) {
     return statistical ? product(site, of_left * of_left, of_right * of_right) : product(site, of_left, of_right);
   };
   Deviation total;
-  if (right) total = sum_over(left, *right);
-  if (roundings > 0 && !statistical) total = site.sum_within_range(*total, roundings);
+  if (roundings > 0 && !statistical) {
+    // In units of the roundings, so that it is 0 where all products are, or round to 0. Those that are subnormal are
+    // rounded by up to half the smallest number, twice.
+    const Expression each = in_range(1, b ? most + *b / roundings : most);
+    const Expression units = sum_over(left, each);
+    const Expression error = units * roundings + terms * 0x1p-149;
+    total = site.sum_within_range(where(units <= 0.0, units, error), roundings);
+  } else if (roundings > 0) {
+    total = sum_over(left, in_range(1, b ? most * roundings + *b : most * roundings));
+  } else if (b) {
+    total = sum_over(left, *b);
+  }
   if (a) total = sum(total, sum_over(*a, most * (1 + roundings)));
   if (statistical && total) total = sqrt(*total);
   if (const double flushed = site.flushed_terms(2 * terms); flushed > 0)

@@ -42,6 +42,34 @@ std::vector<Value> make_parameters(Builder& builder, const Computation& computat
   return values;
 }
 
+bool only_moves(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::Bitcast:
+    case Opcode::Broadcast:
+    case Opcode::Concatenate:
+    case Opcode::Copy:
+    case Opcode::GetTupleElement:
+    case Opcode::Pad:
+    case Opcode::Reshape:
+    case Opcode::Reverse:
+    case Opcode::Slice:
+    case Opcode::Transpose:
+    case Opcode::Tuple: return true;
+    default: return false;
+  }
+}
+
+// Of a computation whose root leaves the program: instructions whose values do too, and go nowhere else.
+std::vector<bool> only_outputs(const Computation& computation) {
+  std::vector<bool> outputs(computation.instructions.size(), true);
+  for (size_t i = outputs.size(); i-- > 0;) {
+    const Instruction& user = computation.instructions[i];
+    if (outputs[i] && only_moves(user.opcode)) continue;
+    for (const InstructionIndex operand : user.operands) outputs[operand] = false;
+  }
+  return outputs;
+}
+
 }  // namespace
 
 Transformer::Transformer(const Module& from, const numerics::Contract& contract) : from_(from), contract_(contract) {
@@ -78,13 +106,17 @@ void Transformer::report_unbounded(const Computation& computation, const Instruc
   if (std::find(unbounded_.begin(), unbounded_.end(), text) == unbounded_.end()) unbounded_.push_back(std::move(text));
 }
 
-const BoundedComputation& Transformer::bounded(ComputationIndex computation, const std::vector<bool>& deviates) {
-  const auto key = std::pair(computation, deviates);
+const BoundedComputation& Transformer::bounded(ComputationIndex computation, const std::vector<bool>& deviates,
+                                               bool is_output) {
+  const auto key = std::tuple(computation, deviates, is_output);
   if (const auto found = bounded_.find(key); found != bounded_.end()) return found->second;
-  return bounded_[key] = transform(from_.computations[computation], deviates);
+  return bounded_[key] = transform(from_.computations[computation], deviates, is_output);
 }
 
-BoundedComputation Transformer::transform(const Computation& computation, const std::vector<bool>& deviates) {
+BoundedComputation Transformer::transform(const Computation& computation, const std::vector<bool>& deviates,
+                                          bool is_output) {
+  const std::vector<bool> outputs =
+      is_output ? only_outputs(computation) : std::vector<bool>(computation.instructions.size());
   Builder builder(fmt::format("{}.bounded{}", computation.name, to_.computations.size()));
   const std::vector<Value> parameters = make_parameters(builder, computation, deviates);
   std::vector<Value> values(computation.instructions.size());
@@ -95,7 +127,7 @@ BoundedComputation Transformer::transform(const Computation& computation, const 
       continue;
     }
     builder.name_after(instruction.name);
-    Site site{*this, builder, computation, instruction, {}, 0};
+    Site site{*this, builder, computation, instruction, {}, outputs[i], 0};
     std::vector<InstructionIndex> operands;
     for (const InstructionIndex operand : instruction.operands) {
       site.operands.push_back(&values[operand]);

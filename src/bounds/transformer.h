@@ -8,6 +8,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,9 @@ class Transformer {
   Transformer(const hlo::Module& from, const numerics::Contract& contract);
 
   // `computation` of the original module where the leaves of its parameters that `deviates` says have deviations.
-  const BoundedComputation& bounded(hlo::ComputationIndex computation, const std::vector<bool>& deviates);
+  // `is_output`: its result leaves the program as it is.
+  const BoundedComputation& bounded(hlo::ComputationIndex computation, const std::vector<bool>& deviates,
+                                    bool is_output = false);
   // The computation as it is.
   hlo::ComputationIndex copied(hlo::ComputationIndex computation);
   // A computation on two scalars that is one operation.
@@ -44,12 +47,12 @@ class Transformer {
   [[nodiscard]] std::vector<std::string> unbounded() && { return std::move(unbounded_); }
 
  private:
-  BoundedComputation transform(const hlo::Computation& computation, const std::vector<bool>& deviates);
+  BoundedComputation transform(const hlo::Computation& computation, const std::vector<bool>& deviates, bool is_output);
 
   const hlo::Module& from_;
   const numerics::Contract contract_;
   hlo::Module to_;
-  std::map<std::pair<hlo::ComputationIndex, std::vector<bool>>, BoundedComputation> bounded_;
+  std::map<std::tuple<hlo::ComputationIndex, std::vector<bool>, bool>, BoundedComputation> bounded_;
   std::map<hlo::ComputationIndex, hlo::ComputationIndex> copied_;
   std::map<std::pair<hlo::Opcode, hlo::ElementType>, hlo::ComputationIndex> operations_;
   std::vector<std::string> unbounded_;
