@@ -68,10 +68,10 @@ std::string values_text(const ParameterRange& range) {
 std::vector<std::string> roles_of(const ParameterRange& range) {
   std::vector<std::string> roles;
   if (range.indexes) roles.emplace_back("index");
-  if ((range.roles & inputs::role_bits) != 0 && hlo::is_integer(range.shape.element_type())) roles.emplace_back("bits");
-  if ((range.roles & inputs::role_heavy_diagonal) != 0) roles.emplace_back("heavy diagonal");
-  if ((range.roles & inputs::role_sorted) != 0) roles.emplace_back("sorted");
-  if ((range.roles & inputs::role_distinct) != 0) roles.emplace_back("distinct");
+  if ((range.roles & inputs::RoleBits) != 0 && hlo::is_integer(range.shape.element_type())) roles.emplace_back("bits");
+  if ((range.roles & inputs::RoleHeavyDiagonal) != 0) roles.emplace_back("heavy diagonal");
+  if ((range.roles & inputs::RoleSorted) != 0) roles.emplace_back("sorted");
+  if ((range.roles & inputs::RoleDistinct) != 0) roles.emplace_back("distinct");
   return roles;
 }
 

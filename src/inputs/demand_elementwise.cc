@@ -112,7 +112,7 @@ bool Demand::elementwise(Node n) {
     case Opcode::Add: return add(n, false);
     case Opcode::Subtract: return add(n, true);
     case Opcode::Multiply:
-      for (const Node operand : x) needs_.add_roles(operand, need_.roles & (role_heavy_diagonal | role_bits));
+      for (const Node operand : x) needs_.add_roles(operand, need_.roles & (RoleHeavyDiagonal | RoleBits));
       return x[0] == x[1] && !hlo::is_complex(type(n)) ? square(n) : product(n, hlo::is_complex(type(n)) ? 2 : 1);
     case Opcode::Divide: return divide(n);
     case Opcode::Power: return power(n);
@@ -126,14 +126,14 @@ bool Demand::elementwise(Node n) {
     case Opcode::Not:
     case Opcode::Popcnt:
     case Opcode::CountLeadingZeros:
-      for (const Node operand : x) needs_.add_roles(operand, role_bits);
+      for (const Node operand : x) needs_.add_roles(operand, RoleBits);
       return need_.low.because == Because::Overflow && need_.high.because == Because::Overflow;
     case Opcode::ShiftLeft:
     case Opcode::ShiftRightLogical:
     case Opcode::ShiftRightArithmetic:
-      needs_.add_roles(x[0], role_bits);
+      needs_.add_roles(x[0], RoleBits);
       return need_.low.because == Because::Overflow && need_.high.because == Because::Overflow;
-    case Opcode::RngBitGenerator: needs_.add_roles(x[0], role_bits); return true;
+    case Opcode::RngBitGenerator: needs_.add_roles(x[0], RoleBits); return true;
     case Opcode::BitcastConvert: {
       const double most = finite_values(type(n)).high;
       if (!hlo::is_float(type(n)) || !hlo::is_integer(type(x[0])) ||
@@ -213,8 +213,8 @@ bool Demand::add(Node n, bool subtract) {
   Interval values = need.values;
   Cause low_cause = need.low;
   Cause high_cause = need.high;
-  needs_.add_roles(x[0], need.roles & (role_heavy_diagonal | role_bits));
-  needs_.add_roles(x[1], need.roles & (role_heavy_diagonal | role_bits));
+  needs_.add_roles(x[0], need.roles & (RoleHeavyDiagonal | RoleBits));
+  needs_.add_roles(x[1], need.roles & (RoleHeavyDiagonal | RoleBits));
   // Away from zero on the side where the sum is expected to be.
   const Interval expected = sum(a.bounds, b.bounds);
   bool enough = true;
@@ -298,7 +298,7 @@ bool Demand::divide(Node n) {
   const Share share = share_of_quotient(std::max(limit, 0.0), a, b);
   within(x[0], share.a, need);
   needs_.away_from_zero(x[1], share.b, need.high);
-  needs_.add_roles(x[0], need.roles & role_heavy_diagonal);
+  needs_.add_roles(x[0], need.roles & RoleHeavyDiagonal);
   const double least = std::max({need.values.low, -need.values.high, need.values.away});
   if (least > 0 && a.adjustable)
     needs_.away_from_zero(x[0], least * b.working().largest(), need.away.node == no_node ? need.low : need.away);

@@ -53,8 +53,8 @@ void Demand::indices(Node n) {
   };
   const auto order = [&](size_t operand) {
     const auto& attributes = instruction.attributes();
-    needs_.add_roles(x[operand], static_cast<uint8_t>((attributes.indices_are_sorted() ? role_sorted : 0) |
-                                                      (attributes.unique_indices() ? role_distinct : 0)));
+    needs_.add_roles(x[operand], static_cast<uint8_t>((attributes.indices_are_sorted() ? RoleSorted : 0) |
+                                                      (attributes.unique_indices() ? RoleDistinct : 0)));
   };
   switch (instruction.opcode) {
     case Opcode::DynamicSlice:
@@ -79,10 +79,10 @@ void Demand::indices(Node n) {
     case Opcode::ShiftRightArithmetic:
     case Opcode::ShiftRightLogical: index(1, hlo::bit_width(type(n)) - 1); break;
     case Opcode::Cholesky:
-    case Opcode::TriangularSolve: needs_.add_roles(x[0], role_heavy_diagonal); break;
+    case Opcode::TriangularSolve: needs_.add_roles(x[0], RoleHeavyDiagonal); break;
     case Opcode::CustomCall:
       if (instruction.attributes().custom_call_target() == "Cholesky" && !x.empty())
-        needs_.add_roles(x[0], role_heavy_diagonal);
+        needs_.add_roles(x[0], RoleHeavyDiagonal);
       break;
     default: break;
   }

@@ -201,7 +201,7 @@ class Integers {
   Integers(const ParameterRange& range, Kind kind) : kind_(kind) {
     const Interval all = finite_values(range.shape.element_type());
     const bool whole_type = range.values.contains({all.low, all.high});
-    any_bits_ = whole_type && ((range.roles & role_bits) != 0 || looks_like_key(range.shape));
+    any_bits_ = whole_type && ((range.roles & RoleBits) != 0 || looks_like_key(range.shape));
     Interval values = range.values;
     if (!range.indexes && kind != Kind::Edges) {
       const Interval everyday = intersection(values, range.natural);
@@ -309,7 +309,7 @@ void arrange(Literal& literal, const ParameterRange& range, uint64_t stream) {
   std::vector<int64_t> values(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) values[static_cast<size_t>(i)] = literal.integer_at(i);
   const double room = range.values.high - range.values.low + 1;
-  const bool distinct = (range.roles & role_distinct) != 0 && room >= static_cast<double>(count);
+  const bool distinct = (range.roles & RoleDistinct) != 0 && room >= static_cast<double>(count);
   if (distinct) {  // evenly spread, in an order by chance
     const double step = room / static_cast<double>(count);
     for (int64_t i = 0; i < count; ++i)
@@ -317,7 +317,7 @@ void arrange(Literal& literal, const ParameterRange& range, uint64_t stream) {
           to_integer(range.values.low) + static_cast<int64_t>(static_cast<double>(i) * step);
     for (size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[mix(stream + i) % i]);
   }
-  if ((range.roles & role_sorted) != 0) std::sort(values.begin(), values.end());
+  if ((range.roles & RoleSorted) != 0) std::sort(values.begin(), values.end());
   for (int64_t i = 0; i < count; ++i) literal.set_integer(i, values[static_cast<size_t>(i)]);
 }
 
@@ -363,13 +363,13 @@ Literal draw(const ParameterRange& range, Kind kind, uint64_t stream) {
     case ElementClass::Signed:
     case ElementClass::Unsigned:
       draw_integers(literal, range, kind, stream);
-      if ((range.roles & (role_sorted | role_distinct)) != 0) arrange(literal, range, stream);
+      if ((range.roles & (RoleSorted | RoleDistinct)) != 0) arrange(literal, range, stream);
       break;
     case ElementClass::Float: draw_reals(literal, range, kind, stream); break;
     case ElementClass::Complex: draw_complex(literal, range, kind, stream); break;
     case ElementClass::None: break;
   }
-  if ((range.roles & role_heavy_diagonal) != 0) weight_diagonal(literal);
+  if ((range.roles & RoleHeavyDiagonal) != 0) weight_diagonal(literal);
   return literal;
 }
 

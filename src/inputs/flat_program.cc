@@ -127,7 +127,7 @@ class Flattener {
         }
         case Opcode::OptBarrier:
         case Opcode::AddDependency:
-        case Opcode::Domain: results.push_back(operand(0)); continue;
+        case Opcode::Domain:
         case Opcode::AsyncUpdate: results.push_back(operand(0)); continue;
         case Opcode::AsyncDone: {  // of ((operands), result, ...)
           const Shape& started = computation.instructions[instruction.operands[0]].shape;

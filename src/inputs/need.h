@@ -22,10 +22,10 @@ struct Cause {
 
 // Properties of arrays that no interval says.
 enum Role : uint8_t {
-  role_bits = 1,            // any bit pattern: keys of random generators, what is hashed
-  role_heavy_diagonal = 2,  // matrices whose diagonal outweighs the rest: factored or solved with
-  role_sorted = 4,          // indices that are said to be sorted
-  role_distinct = 8,        // indices that are said to be unique
+  RoleBits = 1,           // any bit pattern: keys of random generators, what is hashed
+  RoleHeavyDiagonal = 2,  // matrices whose diagonal outweighs the rest: factored or solved with
+  RoleSorted = 4,         // indices that are said to be sorted
+  RoleDistinct = 8,       // indices that are said to be unique
 };
 
 struct Need {

@@ -54,6 +54,7 @@ class ComputationBuilder {
   }
   hlo::InstructionIndex tuple(const std::vector<hlo::InstructionIndex>& operands) {
     std::vector<Shape> shapes;
+    shapes.reserve(operands.size());
     for (const hlo::InstructionIndex operand : operands) shapes.push_back(computation_.instructions[operand].shape);
     return add(Opcode::Tuple, Shape::tuple(shapes), operands);
   }

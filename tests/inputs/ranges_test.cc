@@ -216,7 +216,7 @@ TEST(Ranges, ClampedIndicesNeedNoBounds) {
 TEST(Ranges, HashedWordsAreBits) {
   const Ranges ranges =
       ranges_of("x = u32[8] parameter(0)\n y = u32[8] parameter(1)\n s = u32[8] add(x, y)\n ROOT r = u32[8] xor(s, x)");
-  EXPECT_NE(ranges.parameters[0].roles & role_bits, 0);
+  EXPECT_NE(ranges.parameters[0].roles & RoleBits, 0);
   EXPECT_EQ(ranges.parameters[0].values, (Interval{0, 4294967295.0}));
 }
 
@@ -224,7 +224,7 @@ TEST(Ranges, FactoredMatricesHaveAHeavyDiagonal) {
   const Ranges ranges = ranges_of(
       "x = f32[4,4] parameter(0)\n t = f32[4,4] transpose(x), dimensions={1,0}\n s = f32[4,4] add(x, t)\n ROOT r = "
       "f32[4,4] cholesky(s), lower=true");
-  EXPECT_NE(ranges.parameters[0].roles & role_heavy_diagonal, 0);
+  EXPECT_NE(ranges.parameters[0].roles & RoleHeavyDiagonal, 0);
 }
 
 // --- Structure.
