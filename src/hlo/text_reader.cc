@@ -110,9 +110,8 @@ void ModuleReader::read_lone_instruction() {
   }
   bodies_.pop_back();
   if (!scan_.at_end()) scan_.expected("the end of the text after an instruction that stands alone");
+  complete(body);
   if (scan_.failed()) return;
-  body.computation.root = static_cast<InstructionIndex>(body.computation.instructions.size() - 1);
-  name_unnamed(body);
   module_.entry = add_computation(std::move(body.computation), {}, nullptr);
 }
 
@@ -174,13 +173,20 @@ ComputationIndex ModuleReader::read_body(std::string_view name, const char* wher
   while (!scan_.failed() && (scan_.peek() != '}' || body.computation.instructions.empty())) read_instruction();
   bodies_.pop_back();
   scan_.expect('}', "to end the instructions of a computation");
-  if (body.parameter_bound > static_cast<int64_t>(body.computation.instructions.size()))
-    scan_.fail_at(body.last_parameter, fmt::format("parameter {} in a computation of {} instructions",
-                                                   body.parameter_bound - 1, body.computation.instructions.size()));
+  complete(body);
   if (scan_.failed()) return 0;
-  if (!body.has_root) body.computation.root = static_cast<InstructionIndex>(body.computation.instructions.size() - 1);
-  name_unnamed(body);
   return add_computation(std::move(body.computation), name, where);
+}
+
+// Once all instructions are read.
+void ModuleReader::complete(Body& body) {
+  const size_t count = body.computation.instructions.size();
+  if (body.parameter_bound > static_cast<int64_t>(count))
+    scan_.fail_at(body.last_parameter,
+                  fmt::format("parameter {} in a computation of {} instructions", body.parameter_bound - 1, count));
+  if (scan_.failed()) return;
+  if (!body.has_root) body.computation.root = static_cast<InstructionIndex>(count - 1);
+  name_unnamed(body);
 }
 
 // `name` is a view of the text, at `where`, which is null for a computation that the text does not name.

@@ -65,6 +65,7 @@ class ModuleReader : private NameResolver {
   [[nodiscard]] Shape read_signature();
   ComputationIndex read_body(std::string_view name, const char* where);
   ComputationIndex add_computation(Computation computation, std::string_view name, const char* where);
+  void complete(Body& body);
   void name_unnamed(Body& body);
   void name_unnamed_computations();
   void resolve_pending_calls();

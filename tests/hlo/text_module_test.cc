@@ -383,6 +383,7 @@ INSTANTIATE_TEST_SUITE_P(All, TextError, ::testing::ValuesIn(std::vector<BadCase
   {"ConstantWithoutShape", "e { x = constant(1) }", 1, 9, "the shape of constant must be stated"},
   {"ShapeOfCallBelow", "e { x = call(), to_apply=f }\nf { y = f32[] constant(1) }", 1, 9, "the shape of call must be stated: the computation that it calls is further down"},
   {"ShapesThatDoNotFit", "e { x = f32[2] parameter(0)\n y = f32[3] parameter(1)\n z = add(x, y) }", 3, 6, "cannot infer the shape: add: operand shapes f32[2] and f32[3] differ"},
+  {"LoneParameter", "x = f32[] parameter(1)", 1, 11, "parameter 1 in a computation of 1 instructions"},
   {"LoneWithMore", "x = f32[] constant(1)\ny = f32[] constant(1)", 2, 1, "expected the end of the text after an instruction that stands alone, found 'y'"},
   {"LoneWithoutShape", "x = f32[] negate(y)", 1, 18, "no instruction y is above this one in its computation"},
 }), [](const auto& tested) { return tested.param.name; });
