@@ -41,9 +41,9 @@ void BM_Bounded(benchmark::State& state, const char* name) {
   for (auto _ : state) benchmark::DoNotOptimize(value_of(evaluate(bounded, one.arguments)));
 }
 
-#define SAPPER_PROGRAM(name)                                                              \
-  BENCHMARK_CAPTURE(BM_Exact, name, #name)->UseRealTime()->Unit(benchmark::kMillisecond); \
-  BENCHMARK_CAPTURE(BM_Bounded, name, #name)->UseRealTime()->Unit(benchmark::kMillisecond)
+#define SAPPER_PROGRAM(name)                                                                                       \
+  BENCHMARK_CAPTURE(BM_Exact, name, #name)->MeasureProcessCPUTime()->UseRealTime()->Unit(benchmark::kMillisecond); \
+  BENCHMARK_CAPTURE(BM_Bounded, name, #name)->MeasureProcessCPUTime()->UseRealTime()->Unit(benchmark::kMillisecond)
 SAPPER_PROGRAM(add);
 SAPPER_PROGRAM(conv);
 SAPPER_PROGRAM(dot);

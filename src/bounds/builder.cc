@@ -13,20 +13,52 @@ using hlo::Literal;
 using hlo::Opcode;
 using hlo::Shape;
 
-void Builder::name_after(std::string_view name) { name_.assign(name); }
+namespace {
 
-InstructionIndex Builder::copy(Instruction instruction, std::vector<InstructionIndex> operands) {
-  instruction.operands = std::move(operands);
-  computation_.instructions.push_back(std::move(instruction));
+// Of one opcode, on the same operands.
+bool same_operation(const Instruction& a, const Instruction& b) {
+  const bool same_literal = (a.literal == nullptr && b.literal == nullptr) ||
+                            (a.literal != nullptr && b.literal != nullptr && *a.literal == *b.literal);
+  return same_literal && a.shape == b.shape && a.dimensions == b.dimensions && a.tuple_index == b.tuple_index &&
+         a.parameter_number == b.parameter_number &&
+         a.attributes().comparison_direction() == b.attributes().comparison_direction();
+}
+
+Instruction operation(Opcode opcode, Shape shape, std::vector<InstructionIndex> operands) {
+  Instruction made;
+  made.opcode = opcode;
+  made.shape = std::move(shape);
+  made.operands = std::move(operands);
+  return made;
+}
+
+}  // namespace
+
+void Builder::name_after(std::string_view name) {
+  name_.assign(name);
+  added_.clear();
+}
+
+InstructionIndex Builder::append(Instruction made) {
+  computation_.instructions.push_back(std::move(made));
   return static_cast<InstructionIndex>(computation_.instructions.size() - 1);
 }
 
-InstructionIndex Builder::add(Opcode opcode, Shape shape, std::vector<InstructionIndex> operands) {
-  Instruction made;
-  made.opcode = opcode;
+InstructionIndex Builder::once(Instruction made) {
+  std::vector<InstructionIndex>& alike = added_[{made.opcode, made.operands}];
+  for (const InstructionIndex i : alike)
+    if (same_operation(at(i), made)) return i;
   made.name = fmt::format("{}.{}", name_, computation_.instructions.size());
-  made.shape = std::move(shape);
-  return copy(std::move(made), std::move(operands));
+  return alike.emplace_back(append(std::move(made)));
+}
+
+InstructionIndex Builder::copy(Instruction instruction, std::vector<InstructionIndex> operands) {
+  instruction.operands = std::move(operands);
+  return append(std::move(instruction));
+}
+
+InstructionIndex Builder::add(Opcode opcode, Shape shape, std::vector<InstructionIndex> operands) {
+  return once(operation(opcode, std::move(shape), std::move(operands)));
 }
 
 InstructionIndex Builder::add_like(const Instruction& like, Shape shape, std::vector<InstructionIndex> operands) {
@@ -36,24 +68,30 @@ InstructionIndex Builder::add_like(const Instruction& like, Shape shape, std::ve
   return copy(std::move(made), std::move(operands));
 }
 
+InstructionIndex Builder::compare(std::string_view direction, InstructionIndex a, InstructionIndex b) {
+  Instruction made = operation(Opcode::Compare, shape(a).with_element_type(ElementType::Pred), {a, b});
+  made.edit_attributes().set_comparison_direction(std::string(direction));
+  return once(std::move(made));
+}
+
 InstructionIndex Builder::parameter(int64_t number, Shape shape) {
-  const InstructionIndex index = add(Opcode::Parameter, std::move(shape), {});
-  computation_.instructions[index].parameter_number = number;
-  return index;
+  Instruction made = operation(Opcode::Parameter, std::move(shape), {});
+  made.parameter_number = number;
+  return once(std::move(made));
 }
 
 InstructionIndex Builder::element(InstructionIndex tuple, size_t index) {
-  const InstructionIndex made = add(Opcode::GetTupleElement, shape(tuple).elements()[index], {tuple});
-  computation_.instructions[made].tuple_index = static_cast<int64_t>(index);
-  return made;
+  Instruction made = operation(Opcode::GetTupleElement, shape(tuple).elements()[index], {tuple});
+  made.tuple_index = static_cast<int64_t>(index);
+  return once(std::move(made));
 }
 
 InstructionIndex Builder::constant(ElementType type, double value) {
   Literal literal(Shape::scalar(type));
   literal.set_real(0, value);
-  const InstructionIndex made = add(Opcode::Constant, literal.shape(), {});
-  computation_.instructions[made].literal = std::make_shared<const Literal>(std::move(literal));
-  return made;
+  Instruction made = operation(Opcode::Constant, literal.shape(), {});
+  made.literal = std::make_shared<const Literal>(std::move(literal));
+  return once(std::move(made));
 }
 
 InstructionIndex Builder::splat(double value, const Shape& like) {
@@ -67,9 +105,9 @@ InstructionIndex Builder::broadcast(InstructionIndex scalar, const Shape& like) 
 }
 
 InstructionIndex Builder::broadcast_along(InstructionIndex array, std::vector<int64_t> dimensions, Shape shape) {
-  const InstructionIndex made = add(Opcode::Broadcast, std::move(shape), {array});
-  computation_.instructions[made].dimensions = std::move(dimensions);
-  return made;
+  Instruction made = operation(Opcode::Broadcast, std::move(shape), {array});
+  made.dimensions = std::move(dimensions);
+  return once(std::move(made));
 }
 
 hlo::Computation Builder::finish(InstructionIndex root) && {
@@ -104,10 +142,7 @@ Expression binary(Opcode opcode, Expression a, Expression b) {
 
 Expression compare(std::string_view direction, Expression a, Expression b) {
   widen(a, b);
-  Instruction made;
-  made.opcode = Opcode::Compare;
-  made.edit_attributes().set_comparison_direction(std::string(direction));
-  return {a.builder, a.builder->add_like(made, a.shape().with_element_type(ElementType::Pred), {a.index, b.index})};
+  return {a.builder, a.builder->compare(direction, a.index, b.index)};
 }
 
 Expression where(Expression condition, Expression a, Expression b) {

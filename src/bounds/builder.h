@@ -1,8 +1,11 @@
 // Building a computation: instructions are added one after the other; Expression makes arithmetic on them readable.
+// What the rule of one instruction asks for twice is there once.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hlo/module.h"
@@ -13,7 +16,8 @@ class Builder {
  public:
   explicit Builder(std::string_view name) { computation_.name.assign(name); }
 
-  // Names of added instructions begin with it from now on.
+  // From now on for the instruction `name`: names of added ones begin with it. Those before it are not given again:
+  // they would have to be kept in memory, which costs more than computing them again.
   void name_after(std::string_view name);
 
   [[nodiscard]] const hlo::Instruction& at(hlo::InstructionIndex index) const {
@@ -27,6 +31,7 @@ class Builder {
   // Like `like` with another shape and other operands: a movement, a sum, ... of something else.
   hlo::InstructionIndex add_like(const hlo::Instruction& like, hlo::Shape shape,
                                  std::vector<hlo::InstructionIndex> operands);
+  hlo::InstructionIndex compare(std::string_view direction, hlo::InstructionIndex a, hlo::InstructionIndex b);
   hlo::InstructionIndex parameter(int64_t number, hlo::Shape shape);
   hlo::InstructionIndex element(hlo::InstructionIndex tuple, size_t index);
   // A scalar.
@@ -40,8 +45,14 @@ class Builder {
   [[nodiscard]] hlo::Computation finish(hlo::InstructionIndex root) &&;
 
  private:
+  hlo::InstructionIndex append(hlo::Instruction made);
+  // One that is there and is the same but for its name; else appends it.
+  hlo::InstructionIndex once(hlo::Instruction made);
+
   hlo::Computation computation_;
   std::string name_;
+  // Added since name_after().
+  std::map<std::pair<hlo::Opcode, std::vector<hlo::InstructionIndex>>, std::vector<hlo::InstructionIndex>> added_;
 };
 
 // An array of real numbers (or preds, where a condition is meant) of the computation under construction. Operands of
