@@ -266,6 +266,16 @@ void Execution::point_to_operands(const Site& site) {
   for (size_t k = 0; k < operand_pointers_.size(); ++k) operand_pointers_[k] = site.data(k);
 }
 
+// Outputs from `first` on are results of a lane program with several.
+Status Execution::allocate_lanes(const Site& site, size_t first) {
+  for (size_t k = first; k < site.step.outputs.size(); ++k) {
+    SAPPER_TRY(Buffer buffer, allocate(site, site.plan.slot_bytes[site.step.outputs[k].slot]));
+    result_pointers_.push_back(buffer->data());
+    set_output(site, k, {std::move(buffer), nullptr});
+  }
+  return {};
+}
+
 Status Execution::run(const Site& site, const LaneStep& work) {
   const Shape& shape = site.instruction().shape;
   point_to_operands(site);
@@ -276,8 +286,10 @@ Status Execution::run(const Site& site, const LaneStep& work) {
   if (!buffer) {
     SAPPER_TRY(buffer, allocate(site, shape.host_byte_size()));
   }
-  work.program->run(operand_pointers_, buffer->data(), shape.element_count());
+  result_pointers_.assign(1, buffer->data());
   set_output(site, 0, {std::move(buffer), std::move(sizes)});
+  SAPPER_CHECKED(allocate_lanes(site, 1));
+  work.program->run(operand_pointers_, result_pointers_, shape.element_count());
   return {};
 }
 
@@ -320,8 +332,10 @@ Status Execution::run(const Site& site, const BitcastStep& work) {
 Status Execution::run(const Site& site, const ReduceStep& work) {
   SAPPER_TRY(std::byte * result, allocate_output(site));
   point_to_operands(site);
+  result_pointers_.clear();
+  SAPPER_CHECKED(allocate_lanes(site, 1));
   const std::byte* const array = work.program ? nullptr : site.data(1);
-  work.reduce.run({array, work.program.get(), operand_pointers_}, site.data(0), result);
+  work.reduce.run({array, work.program.get(), operand_pointers_, result_pointers_}, site.data(0), result);
   return {};
 }
 

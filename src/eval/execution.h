@@ -86,6 +86,7 @@ class Execution {
   [[nodiscard]] Status run(const Site& site, const UnsupportedStep& work);
 
   void point_to_operands(const Site& site);
+  [[nodiscard]] Status allocate_lanes(const Site& site, size_t first);
   [[nodiscard]] int64_t start_offset(const Site& site, size_t first, const hlo::Shape& array,
                                      const hlo::Shape& part) const;
 
@@ -116,6 +117,7 @@ class Execution {
   std::vector<std::optional<MemoryNeed>> needs_;
   std::vector<Frame> spare_frames_;
   std::vector<const std::byte*> operand_pointers_;  // of the lane program that runs
+  std::vector<std::byte*> result_pointers_;
   int64_t iterations_ = 0;
   int untraced_ = 0;  // how deep inside computations that a trace does not enter
   std::chrono::steady_clock::time_point deadline_;

@@ -85,33 +85,39 @@ class FastReduce::Reader {
   // Reads of up to `longest` elements.
   Reader(const FastReduce& reduce, const Elements& elements, int64_t longest)
       : element_bytes_(hlo::host_bytes(reduce.type_)),
-        array_(elements.array),
+        elements_(elements),
         widen_(reduce.widen_),
         lanes_(widen_ == nullptr ? 0 : static_cast<size_t>(longest) * lane_bytes(reduce.type_)) {
     if (elements.program == nullptr) return;
     program_.emplace(*elements.program, elements.operands, longest);
     computed_.resize(static_cast<size_t>(longest * element_bytes_));
+    targets_.resize(1 + elements.others.size());
   }
 
   // Lanes of the n elements from `first` on, until the next read.
   const void* read(int64_t first, size_t n) {
-    const std::byte* run = array_ + first * element_bytes_;
-    if (program_) {
-      program_->read(first, static_cast<int64_t>(n), computed_.data());
-      run = computed_.data();
-    }
+    const std::byte* const run = program_ ? compute(first, n) : elements_.array + first * element_bytes_;
     if (widen_ == nullptr) return run;
     widen_(n, lanes_.data(), run, nullptr, nullptr, 0);
     return lanes_.data();
   }
 
  private:
+  const std::byte* compute(int64_t first, size_t n) {
+    targets_[0] = computed_.data();
+    for (size_t k = 1; k < targets_.size(); ++k)
+      targets_[k] = elements_.others[k - 1] + first * hlo::host_bytes(elements_.program->result_type(k));
+    program_->read(first, static_cast<int64_t>(n), targets_);
+    return computed_.data();
+  }
+
   int64_t element_bytes_;
-  const std::byte* array_;
+  const Elements& elements_;
   LaneFunction widen_;
   std::vector<std::byte> lanes_;
   std::optional<LaneProgram::Reader> program_;
   std::vector<std::byte> computed_;
+  std::vector<std::byte*> targets_;
 };
 
 std::optional<FastReduce> FastReduce::make(const hlo::Module& module, const Instruction& instruction,

@@ -1,6 +1,7 @@
 // reduce with one add, multiply, maximum, minimum, and, or, xor, over any dimensions of one array: the reductions worth
 // SIMD. Anything else is reduce.cc's. The array may be in memory, or be the result of a lane program, which then is
-// never in memory as a whole: runs of its elements are computed as they are folded.
+// never in memory as a whole: runs of its elements are computed as they are folded. Other results of the program are
+// written on the way.
 //
 // Sums and products of floats up to f32 run in f64 and are rounded once; those of f64 run in f64. The order of the
 // additions is fixed by the shape alone: rows in pieces of 2^14 elements, a piece in interleaved partial sums
@@ -26,11 +27,13 @@ class FastReduce {
   [[nodiscard]] static std::optional<FastReduce> make(const hlo::Module& module, const hlo::Instruction& instruction,
                                                       const hlo::Shape& operand);
 
-  // What is reduced: an array in memory, or what `program` computes from `operands`.
+  // What is reduced: an array in memory, or the first result of `program` on `operands`; its other results go to
+  // `others`.
   struct Elements {
     const std::byte* array = nullptr;
     const LaneProgram* program = nullptr;
     std::span<const std::byte* const> operands;
+    std::span<std::byte* const> others;
   };
 
   void run(const Elements& elements, const std::byte* init, std::byte* result) const;

@@ -54,12 +54,15 @@ LaneProgram::Register LaneProgram::add_step(const LaneOperation& operation, Elem
   return step.result;
 }
 
-void LaneProgram::finish(Register result) {
-  if (result < sources_.size()) {
-    const Register copied[] = {result};
-    result = add_step({copy_function(lane_bytes(types_[result])), 0, nullptr}, types_[result], copied);
+void LaneProgram::finish(std::span<const Register> results) {
+  for (Register result : results) {
+    // A source, or what is a result already, is copied.
+    if (result < sources_.size() || std::find(results_.begin(), results_.end(), result) != results_.end()) {
+      const Register copied[] = {result};
+      result = add_step({copy_function(lane_bytes(types_[result])), 0, nullptr}, types_[result], copied);
+    }
+    results_.push_back(result);
   }
-  result_ = result;
   assign_places();
 }
 
@@ -68,7 +71,7 @@ void LaneProgram::assign_places() {
   std::vector<size_t> last_use(types_.size(), 0);
   for (size_t i = 0; i < steps_.size(); ++i)
     for (const Register operand : steps_[i].operands) last_use[operand] = i;
-  last_use[result_] = steps_.size();
+  for (const Register result : results_) last_use[result] = steps_.size();
 
   places_.resize(types_.size());
   std::array<std::vector<uint32_t>, 17> free;  // by lane bytes
@@ -98,8 +101,10 @@ void LaneProgram::assign_places() {
       last_use[operand] = steps_.size() + 1;  // once only
       free[static_cast<size_t>(lane_bytes(types_[operand]))].push_back(places_[operand].index);
     }
-    const bool direct = step.result == result_ && store_lanes(types_[result_]) == nullptr;
-    places_[step.result] = direct ? Place{Place::Kind::Result, 0} : Place{Place::Kind::Scratch, take(bytes)};
+    const auto result = std::find(results_.begin(), results_.end(), step.result);
+    const bool direct = result != results_.end() && store_lanes(types_[step.result]) == nullptr;
+    places_[step.result] = direct ? Place{Place::Kind::Result, static_cast<uint32_t>(result - results_.begin())}
+                                  : Place{Place::Kind::Scratch, take(bytes)};
   }
 
   // Blocks as large as keeps all slots in half of the first-level cache; a whole number of cache lines of every type.
@@ -170,9 +175,8 @@ LaneProgram::Reader::Reader(const LaneProgram& program, std::span<const std::byt
 
 LaneProgram::Reader::~Reader() { free_scratch = std::move(scratch_); }
 
-void LaneProgram::Reader::read(int64_t begin, int64_t n, std::byte* to) {
-  const ElementType type = program_.result_type();
-  const LaneFunction store = store_lanes(type);
+void LaneProgram::Reader::read(int64_t begin, int64_t n, std::span<std::byte* const> to) {
+  const std::vector<Register>& results = program_.results_;
   for (int64_t done = 0; done < n; done += program_.block_) {
     const int64_t first = begin + done;
     const int64_t part = std::min(program_.block_, n - done);
@@ -186,26 +190,33 @@ void LaneProgram::Reader::read(int64_t begin, int64_t n, std::byte* to) {
                       at_[r], spare_);
       }
     }
-    std::byte* const target = to + done * hlo::host_bytes(type);
-    if (store == nullptr) at_[program_.result_] = target;
+    const auto target = [&](size_t k) { return to[k] + done * hlo::host_bytes(program_.result_type(k)); };
+    for (size_t k = 0; k < results.size(); ++k)
+      if (program_.places_[results[k]].kind == Place::Kind::Result) at_[results[k]] = target(k);
     for (const Step& step : program_.steps_)
       step.operation.apply(static_cast<size_t>(part), at_[step.result], at_[step.operands[0]], at_[step.operands[1]],
                            at_[step.operands[2]]);
-    if (store != nullptr) store(static_cast<size_t>(part), target, at_[program_.result_], nullptr, nullptr, 0);
+    for (size_t k = 0; k < results.size(); ++k)
+      if (program_.places_[results[k]].kind == Place::Kind::Scratch)
+        store_lanes(program_.result_type(k))(static_cast<size_t>(part), target(k), at_[results[k]], nullptr, nullptr,
+                                             0);
   }
 }
 
-void LaneProgram::run(std::span<const std::byte* const> operands, std::byte* result, int64_t count) const {
+void LaneProgram::run(std::span<const std::byte* const> operands, std::span<std::byte* const> results,
+                      int64_t count) const {
   constexpr int64_t worthwhile = 1 << 15;  // element operations that are worth a second thread
   const auto work = static_cast<int64_t>(steps_.size());
-  const auto run_range = [&](int64_t begin, int64_t end) {
-    Reader(*this, operands, end - begin).read(begin, end - begin, result + begin * hlo::host_bytes(result_type()));
-  };
-  if (count * work < worthwhile || count <= block_) return run_range(0, count);
+  if (count * work < worthwhile || count <= block_) return Reader(*this, operands, count).read(0, count, results);
   const int64_t blocks = (count + block_ - 1) / block_;
   const int64_t grain = std::max<int64_t>(1, worthwhile / work / block_);
-  parallel_for(blocks, grain,
-               [&](int64_t begin, int64_t end) { run_range(begin * block_, std::min(end * block_, count)); });
+  parallel_for(blocks, grain, [&](int64_t begin, int64_t end) {
+    const int64_t first = begin * block_;
+    const int64_t n = std::min(end * block_, count) - first;
+    std::vector<std::byte*> to(results.begin(), results.end());
+    for (size_t k = 0; k < to.size(); ++k) to[k] += first * hlo::host_bytes(result_type(k));
+    Reader(*this, operands, n).read(first, n, to);
+  });
 }
 
 }  // namespace sapper::eval

@@ -1,6 +1,6 @@
-// A lane program: a chain of elementwise operations as a list of steps on registers, run block by block so that
-// intermediate values stay in the first-level cache. Its sources are read as they lie in memory, as views, as counters
-// or as one element for all.
+// A lane program: elementwise operations as a list of steps on registers, run block by block so that intermediate
+// values stay in the first-level cache. Its sources are read as they lie in memory, as views, as counters or as one
+// element for all.
 #pragma once
 
 #include <array>
@@ -40,15 +40,15 @@ class LaneProgram {
   [[nodiscard]] bool has_room() const { return types_.size() < most_registers; }
   Register add_source(Source source);
   Register add_step(const LaneOperation& operation, hlo::ElementType result, std::span<const Register> operands);
-  // Ends building: the value of `result` is what the program computes.
-  void finish(Register result);
+  // Ends building: the values of `results` are what the program computes.
+  void finish(std::span<const Register> results);
 
-  [[nodiscard]] hlo::ElementType result_type() const { return types_[result_]; }
+  [[nodiscard]] hlo::ElementType result_type(size_t k) const { return types_[results_[k]]; }
   [[nodiscard]] std::span<const Source> sources() const { return sources_; }
 
-  // Fills `result` with `count` elements; `operands` are the arrays that sources name. Parallel when large. `result`
-  // may be an operand that is read linearly only and has elements of the same size.
-  void run(std::span<const std::byte* const> operands, std::byte* result, int64_t count) const;
+  // Fills each of `results` with `count` elements; `operands` are the arrays that sources name. Parallel when large.
+  // The result of the last step may be an operand that is read linearly only and has elements of the same size.
+  void run(std::span<const std::byte* const> operands, std::span<std::byte* const> results, int64_t count) const;
 
   class Reader;
 
@@ -61,10 +61,10 @@ class LaneProgram {
     Register result = 0;
     Register operands[3] = {};
   };
-  // Where a register's lanes are: in scratch memory at `offset` lanes-bytes, or directly in an operand or the result.
+  // Where a register's lanes are: in scratch memory at `offset` lanes-bytes, or directly in an operand or a result.
   struct Place {
     enum class Kind : uint8_t { Scratch, Operand, Result } kind = Kind::Scratch;
-    uint32_t index = 0;  // scratch slot, or operand
+    uint32_t index = 0;  // scratch slot, operand or result
   };
 
   void assign_places();
@@ -79,7 +79,7 @@ class LaneProgram {
   std::vector<size_t> slot_offsets_;      // in scratch memory
   size_t scratch_bytes_ = 0;              // for one block
   int64_t block_ = 0;                     // lanes in a block
-  Register result_ = 0;
+  std::vector<Register> results_;
 };
 
 // Computes runs of a program's elements, on one thread: for who takes them piece by piece. Program and operands must
@@ -92,8 +92,8 @@ class LaneProgram::Reader {
   Reader& operator=(const Reader&) = delete;
   ~Reader();
 
-  // Writes elements [begin, begin + n) at `to`.
-  void read(int64_t begin, int64_t n, std::byte* to);
+  // Writes elements [begin, begin + n) of result k at `to[k]`.
+  void read(int64_t begin, int64_t n, std::span<std::byte* const> to);
 
  private:
   const LaneProgram& program_;

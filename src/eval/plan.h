@@ -2,8 +2,8 @@
 //
 // A slot holds one array (or token) from the step that makes it to its last use; tuples exist only in the plan, as
 // lists of slots. What only renames a value (tuple, get-tuple-element, reshape, copy, ...) costs no step. Elementwise
-// chains whose intermediate values nobody else needs are one step, with the reduction that takes their result if there
-// is one, and read broadcasts, iotas and the like without having them in memory.
+// operations that feed each other are one step, with the reduction that takes their result if there is one. Such a step
+// reads broadcasts, iotas and the like without having them in memory, and gives those of its values that others need.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,9 @@ struct SlotUse {
 };
 
 // The kinds of steps. Unless said otherwise a step has one output.
-struct LaneStep {
+struct LaneStep {  // as many outputs as the program has results
   std::unique_ptr<LaneProgram> program;
-  std::vector<uint8_t> reusable;  // the result may be written over operand i
+  std::vector<uint8_t> reusable;  // output 0 may be written over operand i
 };
 struct ViewStep {
   View view;  // of the operand
@@ -48,7 +48,8 @@ struct DynamicUpdateSliceStep {};
 struct ScatterStep {};
 struct ReduceStep {  // operand 0: the init value
   FastReduce reduce;
-  std::unique_ptr<LaneProgram> program;  // computes what is reduced from the operands; null: operand 1 is reduced
+  // Computes what is reduced from the operands, and the outputs after the first. Null: operand 1 is reduced.
+  std::unique_ptr<LaneProgram> program;
 };
 struct OpStep {
   Op op = nullptr;

@@ -1,4 +1,10 @@
 // Which elementwise operations become one step, and which views and constants these read in place.
+//
+// Memory traffic is what counts. Users come before what they use, so when it is an operation's turn, the steps that
+// read its value are known. It joins the one group that reads it; several, if computing it anew there takes no more
+// reading than its value would; else the first of them, which then writes it for the others.
+#include <algorithm>
+
 #include "eval/planner.h"
 
 namespace sapper::eval {
@@ -13,21 +19,22 @@ using hlo::Shape;
 
 void Planner::form_groups() {
   users_.resize(definition_.size());
-  for (const SlotUse& result : plan_.results) use_in_memory(result.slot);
+  const auto end = static_cast<InstructionIndex>(nodes_.size());
+  for (const SlotUse& result : plan_.results) use_in_memory(result.slot, end);
   for (size_t n = nodes_.size(); n-- > 0;) {
     const auto i = static_cast<InstructionIndex>(n);
     if (!needed_[i]) continue;
     switch (nodes_[i].role) {
       case Role::Unneeded:
       case Role::Rename: break;
-      case Role::Lane: join_group(i); break;
+      case Role::Lane: join_groups(i); break;
       case Role::Reduce: take_operand(i); break;
       case Role::View: place_view(i); break;
       case Role::Constant: nodes_[i].in_place = is_immediate(i) && !users_[slot_of(i)].needs_memory; break;
       case Role::Step:
       case Role::Substitute:
         for (const InstructionIndex operand : instruction(i).operands)
-          for (const Slot slot : slots_of(operand)) use_in_memory(slot);
+          for (const Slot slot : slots_of(operand)) use_in_memory(slot, i);
         break;
     }
   }
@@ -38,35 +45,73 @@ bool Planner::is_immediate(InstructionIndex i) const {
   return !traced_ && it.shape.is_array() && it.shape.element_count() == 1 && it.literal != nullptr;
 }
 
-void Planner::join_group(InstructionIndex i) {
-  constexpr size_t most_members = 120;  // with three sources each: within LaneProgram's registers
-  const Instruction& it = instruction(i);
-  const int64_t count = it.shape.element_count();
-  const Users users = users_[slot_of(i)];
-  Node& node = nodes_[i];
-  const bool joins = !traced_ && users.any && !users.elsewhere && groups_[users.group].element_count == count &&
-                     groups_[users.group].members.size() < most_members && !is_dynamic(it);
-  if (joins) {
-    node.group = users.group;
-  } else {
-    node.group = new_group(i, count);
+void Planner::join_groups(InstructionIndex i) {
+  std::vector<uint32_t> groups = groups_to_join(i);
+  if (groups.empty()) groups.push_back(new_group(i, instruction(i).shape.element_count()));
+  nodes_[i].group = groups[0];
+  for (const uint32_t group : groups) {
+    groups_[group].members.push_back(i);
+    for (size_t k = 0; k < instruction(i).operands.size(); ++k) use_by_group(i, k, group);
   }
-  groups_[node.group].members.push_back(i);
-  for (size_t k = 0; k < it.operands.size(); ++k) use_by_group(i, k, node.group);
+}
+
+std::vector<uint32_t> Planner::groups_to_join(InstructionIndex i) {
+  const Users& users = users_[slot_of(i)];
+  if (traced_ || is_dynamic(instruction(i)) || users.groups.empty()) return {};
+  const bool all_have_room =
+      std::all_of(users.groups.begin(), users.groups.end(), [&](uint32_t group) { return has_room_for(group, i); });
+  if (!users.elsewhere && all_have_room && (users.groups.size() == 1 || is_cheap(i))) return users.groups;
+  const auto root = [&](uint32_t group) { return groups_[group].root; };
+  const uint32_t first = std::ranges::min(users.groups, {}, root);
+  if (users.first <= root(first) || !has_room_for(first, i)) return {};
+  groups_[first].results.push_back(i);
+  return {first};
+}
+
+bool Planner::has_room_for(uint32_t group, InstructionIndex i) const {
+  constexpr size_t most_members = 120;  // with three sources each: within LaneProgram's registers
+  return groups_[group].element_count == instruction(i).shape.element_count() &&
+         groups_[group].members.size() < most_members;
+}
+
+// Takes less than reading a value from memory does, and reads one itself.
+bool Planner::is_cheap(InstructionIndex i) const {
+  const Instruction& it = instruction(i);
+  switch (it.opcode) {
+    case Opcode::Abs:
+    case Opcode::Add:
+    case Opcode::And:
+    case Opcode::Compare:
+    case Opcode::Convert:
+    case Opcode::Maximum:
+    case Opcode::Minimum:
+    case Opcode::Multiply:
+    case Opcode::Negate:
+    case Opcode::Not:
+    case Opcode::Or:
+    case Opcode::Select:
+    case Opcode::Subtract: break;
+    default: return false;
+  }
+  const auto read = std::count_if(it.operands.begin(), it.operands.end(), [&](InstructionIndex operand) {
+    const Role role = nodes_[definition_[slot_of(operand)]].role;
+    return role != Role::View && role != Role::Constant;
+  });
+  return read <= 1;
 }
 
 // Elementwise operations that only this reduction needs are computed as it folds them; short runs are not worth it.
 void Planner::take_operand(InstructionIndex reduce) {
   constexpr int64_t shortest_run = 128;
   const Instruction& it = instruction(reduce);
-  use_in_memory(slot_of(it.operands[1]));
-  if (reduces_.at(reduce).run_length() < shortest_run) return use_in_memory(slot_of(it.operands[0]));
+  use_in_memory(slot_of(it.operands[1]), reduce);
+  if (reduces_.at(reduce).run_length() < shortest_run) return use_in_memory(slot_of(it.operands[0]), reduce);
   nodes_[reduce].group = new_group(reduce, operand_shape(it, 0).element_count());
   use_by_group(reduce, 0, nodes_[reduce].group);
 }
 
 uint32_t Planner::new_group(InstructionIndex root, int64_t element_count) {
-  groups_.push_back({root, element_count, {}});
+  groups_.push_back({root, element_count, {}, {}});
   return static_cast<uint32_t>(groups_.size() - 1);
 }
 
@@ -76,12 +121,12 @@ void Planner::use_by_group(InstructionIndex i, size_t operand, uint32_t group) {
   const Slot slot = slot_of(it.operands[operand]);
   const Shape& shape = operand_shape(it, operand);
   if (traced_ || is_dynamic(it)) {
-    use_in_memory(slot);
+    use_in_memory(slot, groups_[group].root);
   } else if (shape.element_count() == groups_[group].element_count && lanes_of_slot_are(slot, shape)) {
-    use_in_group(slot, group);
+    std::vector<uint32_t>& groups = users_[slot].groups;
+    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
   } else {
-    use_in_group(slot, none);
-    users_[slot].elsewhere = true;
+    use_elsewhere(slot, groups_[group].root);
   }
 }
 
@@ -99,19 +144,20 @@ void Planner::place_view(InstructionIndex i) {
   // An immediate may be read in place through a view of it too.
   const InstructionIndex defined = definition_[node.base];
   if (node.in_place && nodes_[defined].role == Role::Constant) {
-    users_[node.base].any = users_[node.base].elsewhere = true;
+    use_elsewhere(node.base, i);
   } else {
-    use_in_memory(node.base);
+    use_in_memory(node.base, i);
   }
 }
 
-void Planner::use_in_group(Slot slot, uint32_t group) {
-  Users& users = users_[slot];
-  if (users.any && users.group != group) users.elsewhere = true;
-  users.any = true;
-  users.group = group;
+void Planner::use_elsewhere(Slot slot, InstructionIndex step) {
+  users_[slot].elsewhere = true;
+  users_[slot].first = std::min(users_[slot].first, step);
 }
 
-void Planner::use_in_memory(Slot slot) { users_[slot].any = users_[slot].elsewhere = users_[slot].needs_memory = true; }
+void Planner::use_in_memory(Slot slot, InstructionIndex step) {
+  use_elsewhere(slot, step);
+  users_[slot].needs_memory = true;
+}
 
 }  // namespace sapper::eval

@@ -13,10 +13,11 @@ using hlo::Shape;
 void Planner::emit_lanes(InstructionIndex i) {
   LaneStep lanes;
   Step& step = add_step(i, LaneStep{});
+  step.outputs.push_back({slot_of(i), false});
   lanes.program = program_of(groups_[nodes_[i].group], i, step);
 
   // Over which operand may the result be written? One that is read only as it lies, in elements of the result's size.
-  const int result_bytes = hlo::host_bytes(lanes.program->result_type());
+  const int result_bytes = hlo::host_bytes(lanes.program->result_type(0));
   lanes.reusable.assign(step.operands.size(), 1);
   for (const LaneProgram::Source& source : lanes.program->sources()) {
     const bool reads_operand =
@@ -26,13 +27,13 @@ void Planner::emit_lanes(InstructionIndex i) {
       lanes.reusable[source.operand] = 0;
   }
   step.work = std::move(lanes);
-  step.outputs.push_back({slot_of(i), false});
 }
 
 // A counter that is needed in memory.
 void Planner::emit_counter(InstructionIndex i) {
   auto program = std::make_unique<LaneProgram>();
-  program->finish(program->add_source(counter(nodes_[i])));
+  const LaneProgram::Register results[] = {program->add_source(counter(nodes_[i]))};
+  program->finish(results);
   Step& step = add_step(i, LaneStep{std::move(program), {}});
   step.outputs.push_back({slot_of(i), false});
 }
@@ -42,6 +43,7 @@ void Planner::emit_reduce(InstructionIndex i) {
   ReduceStep work{std::move(reduces_.at(i)), nullptr};
   Step& step = add_step(i, ReduceStep{});
   step.operands.push_back({slot_of(it.operands[1]), false});
+  step.outputs.push_back({slot_of(i), false});
   const Slot reduced = slot_of(it.operands[0]);
   if (nodes_[i].group != none && (!groups_[nodes_[i].group].members.empty() || nodes_[definition_[reduced]].in_place)) {
     work.program = program_of(groups_[nodes_[i].group], it.operands[0], step);
@@ -49,11 +51,10 @@ void Planner::emit_reduce(InstructionIndex i) {
     step.operands.push_back({reduced, false});
   }
   step.work = std::move(work);
-  step.outputs.push_back({slot_of(i), false});
 }
 
-// The program that computes `result`, a member of the group or what it would read. What it reads becomes the step's
-// operands.
+// The program that computes `result`, a member of the group or what it would read, and the group's other results. What
+// it reads becomes the step's operands, and these its outputs.
 std::unique_ptr<LaneProgram> Planner::program_of(const Group& group, InstructionIndex result, Step& step) {
   auto program = std::make_unique<LaneProgram>();
   std::map<Slot, LaneProgram::Register> members;
@@ -82,7 +83,12 @@ std::unique_ptr<LaneProgram> Planner::program_of(const Group& group, Instruction
     for (const InstructionIndex operand : it.operands) operands.push_back(register_of(operand));
     members[slot_of(member)] = program->add_step(*nodes_[member].operation, it.shape.element_type(), operands);
   }
-  program->finish(register_of(result));
+  std::vector<LaneProgram::Register> results = {register_of(result)};
+  for (const InstructionIndex other : group.results) {
+    results.push_back(register_of(other));
+    step.outputs.push_back({slot_of(other), false});
+  }
+  program->finish(results);
   return program;
 }
 

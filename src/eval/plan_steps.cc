@@ -26,7 +26,7 @@ void Planner::emit(InstructionIndex i) {
       return;
     case Role::Reduce: return emit_reduce(i);
     case Role::View:
-      if (!node.in_place && users_[slot_of(i)].any) emit_view(i);
+      if (!node.in_place && users_[slot_of(i)].any()) emit_view(i);
       return;
     case Role::Constant:
       if (!node.in_place) add_plain_step(i, ConstantStep{});

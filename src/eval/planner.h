@@ -54,17 +54,19 @@ class Planner {
 
   // Elementwise operations that become one step: a lane step, or that of the reduction which takes their result.
   struct Group {
-    InstructionIndex root = 0;  // the last of them, or the reduction
+    InstructionIndex root = 0;  // the last of them, or the reduction: where the step is
     int64_t element_count = 0;
     std::vector<InstructionIndex> members;  // last first
+    std::vector<InstructionIndex> results;  // members that others need too, beside the root
   };
 
   // Who uses a slot, as far as its users have been seen.
   struct Users {
-    uint32_t group = none;  // that all of them belong to, unless `elsewhere`
-    bool any = false;
-    bool elsewhere = false;     // in several groups, or no lane operation
-    bool needs_memory = false;  // cannot read views in place
+    std::vector<uint32_t> groups;   // whose members read its lanes one for one
+    InstructionIndex first = none;  // the first step that reads it otherwise
+    bool elsewhere = false;         // there is one
+    bool needs_memory = false;      // and it cannot read views in place
+    [[nodiscard]] bool any() const { return elsewhere || !groups.empty(); }
   };
 
   [[nodiscard]] const hlo::Instruction& instruction(InstructionIndex i) const { return computation_.instructions[i]; }
@@ -98,13 +100,16 @@ class Planner {
 
   // plan_groups.cc: which operations go together, users first.
   void form_groups();
-  void join_group(InstructionIndex i);
+  void join_groups(InstructionIndex i);
+  [[nodiscard]] std::vector<uint32_t> groups_to_join(InstructionIndex i);
+  [[nodiscard]] bool has_room_for(uint32_t group, InstructionIndex i) const;
+  [[nodiscard]] bool is_cheap(InstructionIndex i) const;
   void take_operand(InstructionIndex reduce);
   void place_view(InstructionIndex i);
   uint32_t new_group(InstructionIndex root, int64_t element_count);
   void use_by_group(InstructionIndex i, size_t operand, uint32_t group);
-  void use_in_group(Slot slot, uint32_t group);
-  void use_in_memory(Slot slot);
+  void use_elsewhere(Slot slot, InstructionIndex step);
+  void use_in_memory(Slot slot, InstructionIndex step);
   [[nodiscard]] bool is_immediate(InstructionIndex i) const;
   [[nodiscard]] bool lanes_of_slot_are(Slot slot, const hlo::Shape& shape) const;
 

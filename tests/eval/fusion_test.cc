@@ -19,10 +19,21 @@ class Program {
  public:
   Program() {
     for (const char* const type : {"f32", "bf16", "s32"}) {
-      add({next(), type, {3, 5, 8}}, fmt::format("iota(), iota_dimension={}", *rc::gen::inRange(0, 3)));
+      add({next(), type, {3, 2, 160}}, fmt::format("iota(), iota_dimension={}", *rc::gen::inRange(0, 3)));
       add({next(), type, {}}, "constant(3)");
     }
-    for (int i = 0; i < 25; ++i) grow();
+    for (int i = 0; i < 40; ++i) grow();
+  }
+
+  // What its reductions apply.
+  [[nodiscard]] static std::string reducers() {
+    std::string text;
+    for (const char* const type : {"f32", "bf16", "s32"})
+      for (const char* const operation : {"add", "maximum"})
+        text +=
+            fmt::format("{1}_{0} {{\na = {0}[] parameter(0)\nb = {0}[] parameter(1)\nROOT r = {0}[] {1}(a, b)\n}}\n",
+                        type, operation);
+    return text;
   }
 
   // Its results are the last few values: what comes before is free to disappear into fusions.
@@ -57,7 +68,7 @@ class Program {
     const Typed x = pick();
     const Typed y = *pick_like(x);
     const bool is_float = x.type != "s32";
-    switch (*rc::gen::inRange(0, 12)) {
+    switch (*rc::gen::inRange(0, 14)) {
       case 0:
       case 1:
       case 2: {
@@ -114,6 +125,25 @@ class Program {
         if (x.dims.empty()) return;
         return add({next(), x.type, x.dims}, fmt::format("reverse({}), dimensions={{0}}", x.name));
       }
+      case 11:
+      case 12: {
+        // Along one dimension; as it is, or everywhere along that dimension.
+        if (x.dims.empty()) return;
+        const auto over = static_cast<size_t>(*rc::gen::inRange(0, static_cast<int>(x.dims.size())));
+        Typed reduced{next(), x.type, x.dims};
+        reduced.dims.erase(reduced.dims.begin() + static_cast<int64_t>(over));
+        const std::string operation = *rc::gen::elementOf(std::vector<std::string>{"add", "maximum"});
+        const std::string init = fmt::format("init{}", values_.size());
+        text_ += fmt::format("{} = {}[] constant(1)\n", init, x.type);
+        add(reduced,
+            fmt::format("reduce({}, {}), dimensions={{{}}}, to_apply={}_{}", x.name, init, over, operation, x.type));
+        if (*rc::gen::arbitrary<bool>()) return;
+        std::vector<size_t> kept;
+        for (size_t d = 0; d < x.dims.size(); ++d)
+          if (d != over) kept.push_back(d);
+        return add({next(), x.type, x.dims},
+                   fmt::format("broadcast({}), dimensions={{{}}}", reduced.name, fmt::join(kept, ",")));
+      }
       default: {
         if (x.dims.size() != 1 || x.dims[0] < 2) return;
         // An update in place when x dies here.
@@ -134,7 +164,7 @@ TEST(Fusion, GivesTheSameBitsAsOneInstructionAtATime) {
   rc::check([] {
     const Program program;
     const std::string body = program.body();
-    const hlo::Module module = entry_module(body);
+    const hlo::Module module = entry_module(body, Program::reducers());
     Options traced;
     traced.trace = [](const hlo::Computation&, const hlo::Instruction&, const hlo::Literal&) {};
     const auto fused = evaluate(module, {});

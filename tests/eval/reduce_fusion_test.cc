@@ -67,7 +67,9 @@ Program random_program() {
   const std::string result = fmt::format("{}[{}]", type.name, fmt::join(kept_dims, ","));
   body += fmt::format("r = {} reduce({}, init), dimensions={{{}}}, to_apply=reducer\n", result, operand,
                       fmt::join(over, ","));
-  body += fmt::format("ROOT root = ({}, {}) tuple(r, {})", result, shape, pick());  // perhaps what is reduced
+  // Beside it another value: what is reduced, or not.
+  body +=
+      fmt::format("ROOT root = ({}, {}) tuple(r, {})", result, shape, *rc::gen::arbitrary<bool>() ? operand : pick());
   return {body, reducer(type.name, *rc::gen::elementOf(type.reducers))};
 }
 
@@ -124,6 +126,23 @@ TEST(ReduceFusion, LeavesInMemoryWhatOthersNeed) {
                               "r = f32[6000] reduce(y, zero), dimensions={1}, to_apply=reducer",
                               "f32[6000]", "r"),
             1);
+}
+
+// One step computes what is reduced, reduces it and writes it.
+TEST(ReduceFusion, WritesWhatOthersNeed) {
+  for (const std::string type : {"f32", "bf16"}) {
+    for (const int kept : {0, 1}) {
+      const std::string body = fmt::format(
+          "x = {0}[150,150] iota(), iota_dimension={2}\nzero = {0}[] constant(0)\ny = {0}[150,150] sine(x)\n"
+          "r = {0}[150] reduce(y, zero), dimensions={{{2}}}, to_apply=reducer\n"
+          "b = {0}[150,150] broadcast(r), dimensions={{{1}}}\nROOT q = {0}[150,150] divide(y, b)",
+          type, kept, 1 - kept);
+      Options traced;
+      traced.trace = [](const hlo::Computation&, const hlo::Instruction&, const hlo::Literal&) {};
+      const std::string before = reducer(type, "add");
+      expect_same(value_of(body, {}, before), value_of(body, {}, before, traced));
+    }
+  }
 }
 
 // The init value may be what the chain reads.
