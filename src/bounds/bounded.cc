@@ -1,5 +1,6 @@
 #include "bounds/bounded.h"
 
+#include "bounds/rules.h"
 #include "bounds/transformer.h"
 #include "eval/mixed_precision.h"
 
@@ -26,11 +27,15 @@ Status refuse_dynamic_shapes(const Module& module) {
 }  // namespace
 
 Result<BoundedModule> with_bounds(const Module& module, const numerics::Contract& contract) {
+  return with_rules(module, contract, find_rule);
+}
+
+Result<BoundedModule> with_rules(const Module& module, const numerics::Contract& contract, Rule (*rules)(hlo::Opcode)) {
   SAPPER_CHECKED(refuse_dynamic_shapes(module));
   // The rules know nothing of roundings inside operations of mixed float types.
   const std::optional<Module> converting = eval::with_explicit_converts(module, {});
   const Module& plain = converting ? *converting : module;
-  Transformer transformer(plain, contract);
+  Transformer transformer(plain, contract, rules);
   size_t leaves = 0;
   for (const hlo::InstructionIndex parameter : plain.entry_computation().parameters())
     leaves += leaf_count(plain.entry_computation().instructions[parameter].shape);

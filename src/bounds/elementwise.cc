@@ -51,9 +51,9 @@ Expression real_function(const Site& site, Expression e) {
     case Opcode::LogPlusOne: return or_infinite(a() + 1 > e, e / ((a() + 1) - e));
     case Opcode::Sqrt: return or_infinite(a() >= e, min(e / site.result_magnitude(), sqrt(e)));
     case Opcode::Rsqrt: return or_infinite(a() > e, size * (e / (a() - e)));
-    case Opcode::Cbrt: {
-      const Expression from = site.magnitude(0);
-      return or_infinite(from > e, size * (e / (from - e)));
+    case Opcode::Cbrt: {  // nowhere more than 2 cbrt(e / 2)
+      const Expression from = site.magnitude(0), most = unary(Opcode::Cbrt, e) * 1.6;
+      return where(from > e, min(size * (e / (from - e)), most), most);
     }
     case Opcode::Tanh: return e * min((1 - site.result_magnitude() * site.result_magnitude()) + u + e * 2, 1);
     case Opcode::Logistic: return e * min(site.result_magnitude() * (1 - site.result_magnitude()) + u + e * 0.2, 0.25);
@@ -108,6 +108,14 @@ Deviation divide(const Site& site) {
   const Expression above = a ? *a + from_divisor : from_divisor;
   const Expression bound = or_infinite(divisor > *b, above / (divisor - *b));
   return undetermined_at_zero(site, 1, where_positive(a ? max(*a, *b) : *b, bound));
+}
+
+// All of it, where the reciprocal of the divisor is subnormal.
+Deviation lost_to_reciprocal(const Site& site) {
+  const bool flushes = site.contract().flush_subnormals && site.contract().short_formulas;
+  if (!flushes || site.type() == ElementType::F64 || hlo::is_complex(site.type())) return std::nullopt;
+  const Expression size = site.result_magnitude();
+  return where(site.magnitude(1) > 0x1p125, size, size.constant(0));
 }
 
 Deviation multiply(const Site& site) {
@@ -178,7 +186,7 @@ Deviation extremum(const Site& site) {
     const Expression high = b ? site.real(1) + *b * sign : site.real(1);
     return binary(site.instruction.opcode, low, high);
   };
-  return where_positive(*sum(a, b), hull(site.result_real(), end));
+  return site.any_of_zeros(where_positive(*sum(a, b), hull(site.result_real(), end)));
 }
 
 Deviation clamp(const Site& site) {
@@ -193,7 +201,7 @@ Deviation clamp(const Site& site) {
   Deviation any;
   for (const Deviation& deviation : deviations)
     if (deviation) any = sum(any, site.everywhere(*deviation));
-  return where_positive(*any, or_infinite(*any < infinity, hull(site.result_real(), end)));
+  return site.any_of_zeros(where_positive(*any, or_infinite(*any < infinity, hull(site.result_real(), end))));
 }
 
 Deviation compare_values(const Site& site) {
@@ -380,7 +388,7 @@ Deviation binary_float_rule(const Site& site) {
       case Opcode::Add:
       case Opcode::Subtract: return site.rounded(sum(site.deviation(0), site.deviation(1)));
       case Opcode::Multiply: return site.rounded(multiply(site));
-      case Opcode::Divide: return site.rounded(divide(site));
+      case Opcode::Divide: return sum(site.rounded(divide(site)), lost_to_reciprocal(site));
       case Opcode::Power: return site.rounded(power(site));
       case Opcode::Remainder: return site.rounded(remainder(site));
       case Opcode::Atan2: return site.rounded(atan2(site));

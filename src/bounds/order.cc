@@ -70,18 +70,92 @@ Expression doubt_of_places(const Site& site, Expression keys, Expression shift, 
   return where(certain, shift.constant(0), shift.constant(infinity));
 }
 
-// The first result holds sorted keys, the others may come with any of those equal to theirs.
-Deviations tied_companions(const Site& site, int64_t dimension) {
-  const Expression keys = element(site, 0);
-  const auto equals = [&](int64_t by) {
-    return compare("EQ", real_of(keys), shifted(site, real_of(keys), dimension, by, infinity));
-  };
-  const Expression tied = equals(1) | equals(-1);
+// Below which numbers count as zero when they are compared; 0: none do.
+double least_compared(const Site& site, ElementType type) {
+  const bool flushes = site.contract().flush_subnormals && (type == ElementType::F32 || type == ElementType::BF16);
+  return flushes ? 0x1p-126 : 0;
+}
+
+// Numbers of the first operand's type as comparisons see them.
+Expression as_compared(const Site& site, Expression keys) {
+  const double limit = least_compared(site, site.operand_type(0));
+  return limit > 0 ? where(abs(keys) < limit, keys.constant(0), keys) : keys;
+}
+
+// The first result, whose order all have.
+Expression sorted_keys(const Site& site) { return as_compared(site, real_of(element(site, 0))); }
+
+// Where an element of sorted keys equals a neighbour.
+Expression equals_neighbour(const Site& site, Expression keys, int64_t dimension) {
+  const auto equals = [&](int64_t by) { return compare("EQ", keys, shifted(site, keys, dimension, by, infinity)); };
+  return equals(1) | equals(-1);
+}
+
+// The first result holds sorted keys, the others may come with any of those equal to theirs: where `tied`.
+Deviations tied_companions(const Site& site, Expression tied) {
   Deviations all = {std::nullopt};
+  if (const double limit = least_compared(site, site.operand_type(0)); limit > 0) {
+    const Expression keys = real_of(element(site, 0));
+    all[0] = where(abs(keys) < limit, keys.constant(2 * limit), keys.constant(0));
+  }
   for (size_t i = 1; i < site.instruction.shape.elements().size(); ++i) {
     const ElementType type = deviation_type(site.instruction.shape.elements()[i].element_type());
-    const Expression zero = converted(real_of(keys), type).constant(0);
+    const Expression zero = converted(tied, type).constant(0);
     all.push_back(where(tied, zero.constant(infinity), zero));
+  }
+  return all;
+}
+
+// Where the last of the k elements equals elements that are left out: those equal to it.
+Expression equals_left_out(const Site& site, Expression keys, int64_t dimension) {
+  const int64_t k = keys.shape().dimension(static_cast<size_t>(dimension));
+  std::vector<int64_t> others;
+  hlo::Instruction slice;
+  slice.opcode = Opcode::Slice;
+  std::vector<int64_t> sizes = keys.shape().dimensions();
+  for (int64_t d = 0; d < static_cast<int64_t>(sizes.size()); ++d) {
+    if (d != dimension) others.push_back(d);
+    auto* const range = slice.edit_attributes().add_slice_dimensions();
+    range->set_start(d == dimension ? k - 1 : 0);
+    range->set_limit(sizes[static_cast<size_t>(d)]);
+    range->set_stride(1);
+  }
+  sizes[static_cast<size_t>(dimension)] = 1;
+  const Shape last_shape = Shape::array(keys.shape().element_type(), std::move(sizes));
+  const Expression last{&site.builder, site.builder.add_like(slice, last_shape, {keys.index})};
+  const auto along = [&](Expression rows, const Shape& shape) {
+    return Expression{&site.builder, site.builder.broadcast_along(rows.index, others, shape)};
+  };
+  const Expression row = site.reduced_along(Opcode::Add, last, {dimension});
+  const auto equal_to_last = [&](Expression all) { return compare("EQ", all, along(row, all.shape())); };
+  const auto count = [&](Expression all) {
+    return site.reduced_along(Opcode::Add, converted(equal_to_last(all), keys.shape().element_type()), {dimension});
+  };
+  const Expression operand = as_compared(site, site.real(0));
+  const Expression more = converted(count(operand) > count(keys), keys.shape().element_type());
+  return equal_to_last(keys) & (along(more, keys.shape()) > 0.0);
+}
+
+// Exact keys that count as zero when they are subnormal come in any order, and their companions with them.
+Deviations reordered_zeros(const Site& site, const std::vector<size_t>& keys, int64_t dimension) {
+  Deviations all(site.operands.size());
+  std::vector<size_t> floats;
+  for (const size_t key : keys)
+    if (least_compared(site, site.operand_type(key)) > 0) floats.push_back(key);
+  if (floats.empty()) return all;
+  Deviation rows;  // that have any
+  for (const size_t key : floats) {
+    const Expression size = site.magnitude(key);
+    const Expression subnormal = (size > 0.0) & (size < least_compared(site, site.operand_type(key)));
+    rows = largest(rows, largest_along(site, converted(subnormal, ElementType::F32), dimension));
+  }
+  Expression moved = *rows > 0.0;
+  const double limit = least_compared(site, site.operand_type(floats[0]));
+  if (floats.size() == 1) moved = moved & (abs(real_of(element(site, floats[0]))) < limit);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool is_key = floats.size() == 1 && site.instruction.operands[i] == site.instruction.operands[floats[0]];
+    const Expression zero = converted(moved, deviation_type(site.operand_type(i))).constant(0);
+    all[i] = where(moved, zero.constant(is_key ? 2 * limit : infinity), zero);
   }
   return all;
 }
@@ -138,17 +212,22 @@ Deviations bound_sort(const Site& site) {
     if (!site.moved_deviation(i)) continue;
     (std::ranges::find(keys, i) != keys.end() ? keys_deviate : others_deviate) = true;
   }
+  if (!keys_deviate) {
+    Deviations all = others_deviate ? moved_along(site)
+                     : ties         ? tied_companions(site, equals_neighbour(site, sorted_keys(site), dimension))
+                                    : Deviations(count);
+    const Deviations zeros = reordered_zeros(site, keys, dimension);
+    for (size_t i = 0; i < count; ++i) all[i] = sum(all[i], zeros[i]);
+    return all;
+  }
   // Keys that compare as zero when they are subnormal are keys that deviate.
   const Deviation key = one_key ? site.deviation(keys[0]) : std::nullopt;
-  if (!key && !keys_deviate) {
-    if (others_deviate) return moved_along(site);
-    return ties ? tied_companions(site, dimension) : Deviations(count);
-  }
   if (!key || others_deviate) return site.unbounded();
   // Subnormal keys count as zero and stay what they are: they may change places over twice their magnitude.
   const Expression shift = largest_along(site, *key, dimension) * (site.contract().flush_subnormals ? 2 : 1);
   const Expression doubt = doubt_of_places(site, real_of(element(site, keys[0])), shift, dimension);
-  const Deviations tied = ties ? tied_companions(site, dimension) : Deviations(count);
+  const Deviations tied =
+      ties ? tied_companions(site, equals_neighbour(site, sorted_keys(site), dimension)) : Deviations(count);
   Deviations all;
   for (size_t i = 0; i < count; ++i) {
     // An operand that is given twice is a key of its own.
@@ -164,7 +243,8 @@ Deviations bound_topk(const Site& site) {
   if (!site.contract().unordered_ties || !site.instruction.shape.is_tuple())
     return Deviations(leaf_count(site.instruction.shape));
   const auto dimension = static_cast<int64_t>(site.operand_shape(0).rank()) - 1;
-  return tied_companions(site, dimension);
+  const Expression keys = sorted_keys(site);
+  return tied_companions(site, equals_neighbour(site, keys, dimension) | equals_left_out(site, keys, dimension));
 }
 
 }  // namespace sapper::bounds

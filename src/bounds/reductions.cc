@@ -89,7 +89,7 @@ Deviation extremum_rule(const Site& site) {
                    site.real(0) + site.arithmetic_deviation_or_zero(0) * sign,
                    site.real(1) + site.arithmetic_deviation_or_zero(1) * sign);
   };
-  return hull(site.result_real(), end);
+  return site.any_of_zeros(hull(site.result_real(), end));
 }
 
 // Undecided where the result with all undecided elements true is another than with all false.

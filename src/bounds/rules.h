@@ -1,6 +1,7 @@
 // The rules: for each opcode, how far the result may deviate. find_rule() is the table.
 #pragma once
 
+#include "bounds/bounded.h"
 #include "bounds/site.h"
 
 namespace sapper::bounds {
@@ -11,6 +12,9 @@ using Rule = Deviations (*)(const Site& site);
 using ControlRule = Value (*)(const Site& site);
 
 [[nodiscard]] Rule find_rule(hlo::Opcode opcode);  // null: none
+// with_bounds() by another table.
+[[nodiscard]] Result<BoundedModule> with_rules(const hlo::Module& module, const numerics::Contract& contract,
+                                               Rule (*rules)(hlo::Opcode));
 [[nodiscard]] ControlRule find_control_rule(hlo::Opcode opcode);
 
 // elementwise.cc: one element of each operand makes one of the result.

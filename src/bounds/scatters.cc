@@ -84,7 +84,7 @@ Deviation extremum(const Site& site) {
     return scattered(site, operation, site.real(0) + site.arithmetic_deviation_or_zero(0) * sign,
                      site.real(2) + site.arithmetic_deviation_or_zero(2) * sign);
   };
-  return hull(site.result_real(), end);
+  return site.any_of_zeros(hull(site.result_real(), end));
 }
 
 }  // namespace

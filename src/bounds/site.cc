@@ -241,7 +241,7 @@ Deviation Site::with_own_error(Deviation total, const Deviation& propagated, num
     total = sum(total, where(size < largest, size.constant(with_rounding), size.constant(0)));
   }
   if (own.elided > 0) total = sum(total, elided_rounding(*this, size, reach, own.elided));
-  if (own.argument > 0) total = sum(total, where_inexact(reach * scaled_argument(*this) * own.argument));
+  if (own.argument > 0) total = sum(total, where_inexact(reach * (scaled_argument(*this) * own.argument)));
   if (total) total = inflated(*total);
   // To zero, and not beyond it.
   if (flushed > 0) total = sum(total, where(size < 2 * flushed, size, size.constant(0)));
@@ -269,6 +269,12 @@ bool Site::any_deviates_in_arithmetic() const {
   for (size_t i = 0; i < operands.size(); ++i)
     if (contract().flush_subnormals && flushed_below(operand_type(i)) > 0) return true;
   return false;
+}
+
+Expression Site::any_of_zeros(Expression deviation) const {
+  const double limit = contract().flush_subnormals ? flushed_below(type()) : 0;
+  if (limit == 0) return deviation;
+  return deviation + where(result_magnitude() < limit, deviation.constant(2 * limit), deviation.constant(0));
 }
 
 double Site::flushed_terms(double terms) const {

@@ -36,6 +36,8 @@ struct Site {
   std::vector<const Value*> operands;
   // The instruction's value leaves the program as it is, and no other instruction sees it: no rounding can be left out.
   bool is_output = false;
+  // No parameter of the computation decides the instruction's value.
+  bool is_constant = false;
   // The instruction's copy; set for rules that only add deviations, not for those that make the value too.
   hlo::InstructionIndex result = 0;
 
@@ -67,6 +69,8 @@ struct Site {
   // The same for deviation(), and whether it is there for one of the operands.
   [[nodiscard]] Expression arithmetic_deviation_or_zero(size_t i) const;
   [[nodiscard]] bool any_deviates_in_arithmetic() const;
+  // The deviation of a result that is one of the operands, where those that count as zero are as good as each other.
+  [[nodiscard]] Expression any_of_zeros(Expression deviation) const;
   // How far a sum of `terms` may be off because partial sums or products count as zero.
   [[nodiscard]] double flushed_terms(double terms) const;
 

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "bounds/rules.h"
-
 namespace sapper::bounds {
 
 using hlo::Computation;
@@ -70,9 +68,22 @@ std::vector<bool> only_outputs(const Computation& computation) {
   return outputs;
 }
 
+// Instructions whose values no parameter decides.
+std::vector<bool> constant_values(const Computation& computation) {
+  std::vector<bool> constant(computation.instructions.size());
+  for (size_t i = 0; i < constant.size(); ++i) {
+    const Instruction& instruction = computation.instructions[i];
+    constant[i] =
+        instruction.opcode != Opcode::Parameter && !instruction.shape.is_token() &&
+        std::ranges::all_of(instruction.operands, [&](InstructionIndex operand) { return constant[operand]; });
+  }
+  return constant;
+}
+
 }  // namespace
 
-Transformer::Transformer(const Module& from, const numerics::Contract& contract) : from_(from), contract_(contract) {
+Transformer::Transformer(const Module& from, const numerics::Contract& contract, Rule (*rules)(Opcode))
+    : from_(from), contract_(contract), rules_(rules) {
   to_.name = from.name;
 }
 
@@ -117,6 +128,7 @@ BoundedComputation Transformer::transform(const Computation& computation, const 
                                           bool is_output) {
   const std::vector<bool> outputs =
       is_output ? only_outputs(computation) : std::vector<bool>(computation.instructions.size());
+  const std::vector<bool> constant = constant_values(computation);
   Builder builder(fmt::format("{}.bounded{}", computation.name, to_.computations.size()));
   const std::vector<Value> parameters = make_parameters(builder, computation, deviates);
   std::vector<Value> values(computation.instructions.size());
@@ -127,7 +139,7 @@ BoundedComputation Transformer::transform(const Computation& computation, const 
       continue;
     }
     builder.name_after(instruction.name);
-    Site site{*this, builder, computation, instruction, {}, outputs[i], 0};
+    Site site{*this, builder, computation, instruction, {}, outputs[i], constant[i], 0};
     std::vector<InstructionIndex> operands;
     for (const InstructionIndex operand : instruction.operands) {
       site.operands.push_back(&values[operand]);
@@ -140,7 +152,7 @@ BoundedComputation Transformer::transform(const Computation& computation, const 
     Instruction copy = instruction;
     for (ComputationIndex& called : copy.called) called = copied(called);
     site.result = builder.copy(std::move(copy), std::move(operands));
-    const Rule rule = find_rule(instruction.opcode);
+    const Rule rule = rules_(instruction.opcode);
     values[i] = {site.result, rule != nullptr ? rule(site) : site.unbounded()};
   }
 

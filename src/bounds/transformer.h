@@ -1,5 +1,5 @@
-// The driver of with_bounds(): walks the computations of a module, called ones when they are called, and writes their
-// bounded forms into a new module.
+// The driver of with_bounds() and with_intents(): walks the computations of a module, called ones when they are called,
+// and writes forms of them into a new module that compute something beside each value, as a table of rules says.
 //
 // The bounded form of a computation has its parameters, then one more for each leaf of them that deviates; its root is
 // a tuple of the original root and one array for each leaf of it that deviates (the original root alone when none
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bounds/builder.h"
+#include "bounds/rules.h"
 #include "bounds/site.h"
 #include "hlo/module.h"
 #include "numerics/contract.h"
@@ -26,7 +27,8 @@ struct BoundedComputation {
 
 class Transformer {
  public:
-  Transformer(const hlo::Module& from, const numerics::Contract& contract);
+  // `rules` gives the rule for an opcode that runs no computation on whole values; null: there is none.
+  Transformer(const hlo::Module& from, const numerics::Contract& contract, Rule (*rules)(hlo::Opcode));
 
   // `computation` of the original module where the leaves of its parameters that `deviates` says have deviations.
   // `is_output`: its result leaves the program as it is.
@@ -51,6 +53,7 @@ class Transformer {
 
   const hlo::Module& from_;
   const numerics::Contract contract_;
+  Rule (*const rules_)(hlo::Opcode);
   hlo::Module to_;
   std::map<std::tuple<hlo::ComputationIndex, std::vector<bool>, bool>, BoundedComputation> bounded_;
   std::map<hlo::ComputationIndex, hlo::ComputationIndex> copied_;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "bounds/bounded.h"
+#include "bounds/intent.h"
 #include "check/litmus.h"
 #include "check/tie_order.h"
 
@@ -44,13 +45,42 @@ bool takes_min_or_max(const Module& module, const hlo::Instruction& instruction)
   }
 }
 
+// Whether `is_so` of an element of a float array; of nothing else.
+bool holds(const Literal& array, bool (*is_so)(double)) {
+  if (!array.shape().is_array() || !hlo::is_float(array.shape().element_type())) return false;
+  for (int64_t i = 0; i < array.element_count(); ++i)
+    if (is_so(array.real_at(i))) return true;
+  return false;
+}
+
 bool holds_nan(const Literal& value) {
   return std::ranges::any_of(hlo::leaves(value), [](const Literal& leaf) {
-    if (!leaf.shape().is_array() || !hlo::is_float(leaf.shape().element_type())) return false;
-    for (int64_t i = 0; i < leaf.element_count(); ++i)
-      if (std::isnan(leaf.real_at(i))) return true;
-    return false;
+    return holds(leaf, [](double element) { return std::isnan(element); });
   });
+}
+
+bool holds_infinity_or_nan(const Literal& array) {
+  return holds(array, [](double element) { return !std::isfinite(element); });
+}
+
+// Deviations, infinite where `marks` is above 0; `deviation` of an invalid shape is zeros.
+Literal infinite_where(const Literal& marks, const Literal& deviation) {
+  Literal open = deviation.shape().is_array() ? deviation : Literal(marks.shape());
+  for (int64_t i = 0; i < open.element_count(); ++i)
+    if (marks.real_at(i) > 0) open.set_real(i, std::numeric_limits<double>::infinity());
+  return open;
+}
+
+std::vector<Literal> without_subnormals(std::vector<Literal> values) {
+  for (Literal& value : values) {
+    if (!value.shape().is_array()) continue;
+    const auto format = hlo::float_format(value.shape().element_type());
+    if (!format) continue;
+    const double least = hlo::least_normal(*format);
+    for (int64_t i = 0; i < value.element_count(); ++i)
+      if (std::fabs(value.real_at(i)) < least) value.set_real(i, 0);
+  }
+  return values;
 }
 
 // An output is judged by its decided elements as long as nearly all are.
@@ -115,7 +145,7 @@ Judgement Judge::judge(const Literal& got, Origin origin) {
   Judgement judgement;
   for (size_t leaf = 0; leaf < expected.size(); ++leaf) {
     if (!expected[leaf].shape().is_array()) continue;
-    OutputReport output = judge_leaf(leaf, actual[leaf], expected[leaf], origin);
+    OutputReport output = judge_leaf({leaf, actual[leaf], expected[leaf], origin});
     output.name = names[leaf];
     output.shape = expected[leaf].shape().to_text();
     if (severity(output.verdict) > severity(judgement.verdict)) {
@@ -127,9 +157,11 @@ Judgement Judge::judge(const Literal& got, Origin origin) {
   const auto in_question = [](Verdict verdict) {
     return verdict == Verdict::Mismatch || verdict == Verdict::Undetermined;
   };
-  if (in_question(judgement.verdict) && orders_ties_otherwise(module_, arguments_, got, evaluation_)) {
+  if (in_question(judgement.verdict)) {
+    const char* const reason = reason_of_the_whole(got);
+    if (reason == nullptr) return judgement;
     judgement.verdict = Verdict::Policy;
-    judgement.reason = "an unstable sort leaves elements that compare equal in another order";
+    judgement.reason = reason;
     for (OutputReport& output : judgement.outputs) {
       if (!in_question(output.verdict)) continue;
       output.verdict = judgement.verdict;
@@ -139,7 +171,17 @@ Judgement Judge::judge(const Literal& got, Origin origin) {
   return judgement;
 }
 
-OutputReport Judge::judge_leaf(size_t leaf, const Literal& got, const Literal& expected, Origin origin) {
+const char* Judge::reason_of_the_whole(const Literal& got) {
+  if (orders_ties_otherwise(module_, arguments_, got, evaluation_))
+    return "an unstable sort leaves elements that compare equal in another order";
+  if (policy_.strict) return nullptr;
+  if (const auto without = eval::evaluate(module_, without_subnormals(arguments_), evaluation_))
+    if (numerics::same_bits(got, *without, numerics::Alike::Subnormals)) return "subnormals are flushed to zero";
+  return nullptr;
+}
+
+OutputReport Judge::judge_leaf(Leaf leaf) {
+  const Literal &got = leaf.got, &expected = leaf.expected;
   OutputReport report;
   if (!got.shape().same_dimensions(expected.shape()) || got.shape().element_type() != expected.shape().element_type()) {
     report.verdict = Verdict::Undetermined;
@@ -154,20 +196,17 @@ OutputReport Judge::judge_leaf(size_t leaf, const Literal& got, const Literal& e
   }
   report.difference = numerics::compare(got, expected, numerics::Tolerance{});
   if (report.difference.mismatches == 0) return report;  // nothing differs: no bound is needed to say so
-  const Bounds& strict = bounds_under({});
-  if (strict.error) {
-    report.verdict = Verdict::Undetermined;
-    report.reason = fmt::format("results differ, and cannot be bounded: {}", strict.error->describe());
-    return report;
-  }
-  report.difference = within(strict, leaf, got, expected);
-  if (report.difference.mismatches > 0) {
-    report.verdict = Verdict::Mismatch;
-    if (!policy_.strict) judge_by_policy(leaf, got, expected, origin, report);
-  } else {
-    judge_within({}, leaf, got, expected, Verdict::Agree, report);
-  }
+  report = judge_by_bounds(leaf);
   if (report.verdict != Verdict::Mismatch) return report;
+  leaf.open = produced_infinities(leaf);
+  if (leaf.open != nullptr) {
+    report = judge_by_bounds(leaf);
+    if (report.verdict != Verdict::Mismatch) {
+      report.verdict = Verdict::Undetermined;
+      report.reason = "differs only where the program's own arithmetic makes an infinity or NaN that nobody put there";
+      return report;
+    }
+  }
   if (!open_meaning_) open_meaning_ = open_meaning(module_).value_or("");
   if (open_meaning_->empty()) return report;
   report.verdict = Verdict::Undetermined;
@@ -175,23 +214,51 @@ OutputReport Judge::judge_leaf(size_t leaf, const Literal& got, const Literal& e
   return report;
 }
 
+OutputReport Judge::judge_by_bounds(const Leaf& leaf) {
+  OutputReport report;
+  const Bounds& strict = bounds_under({});
+  if (strict.error) {
+    report.difference = numerics::compare(leaf.got, leaf.expected, numerics::Tolerance{});
+    report.verdict = Verdict::Undetermined;
+    report.reason = fmt::format("results differ, and cannot be bounded: {}", strict.error->describe());
+    return report;
+  }
+  report.difference = within(strict, leaf);
+  if (report.difference.mismatches > 0) {
+    report.verdict = Verdict::Mismatch;
+    if (!policy_.strict) judge_by_policy(leaf, report);
+  } else {
+    judge_within({}, leaf, Verdict::Agree, report);
+  }
+  return report;
+}
+
+const Literal* Judge::produced_infinities(const Leaf& leaf) {
+  if (!holds_infinity_or_nan(leaf.expected)) return nullptr;
+  if (!produced_) {
+    auto produced = bounds::produced_infinities(module_, arguments_, evaluation_);
+    produced_ = produced ? std::move(*produced) : std::vector<Literal>(leaf.index + 1);
+  }
+  if (leaf.index >= produced_->size() || !(*produced_)[leaf.index].shape().is_array()) return nullptr;
+  return &(*produced_)[leaf.index];
+}
+
 // The first permission that explains all that differs decides. Where none does, what the widest leaves over is the
 // mismatch.
-void Judge::judge_by_policy(size_t leaf, const Literal& got, const Literal& expected, Origin origin,
-                            OutputReport& report) {
+void Judge::judge_by_policy(const Leaf& leaf, OutputReport& report) {
   if (policy_.fast_min_max && report.difference.lost_nans == report.difference.mismatches && nan_meets_min_max()) {
     report.verdict = Verdict::Policy;
     report.reason = "minima and maxima drop NaN (xla_cpu_enable_fast_min_max)";
     return;
   }
-  for (const Permission& permission : permissions(policy_, origin, !is_unstable_sort(module_))) {
+  for (const Permission& permission : permissions(policy_, leaf.origin, !is_unstable_sort(module_))) {
     const Bounds& bounds = bounds_under(permission.contract);
     if (bounds.error) continue;
-    numerics::Difference difference = within(bounds, leaf, got, expected);
+    numerics::Difference difference = within(bounds, leaf);
     if (difference.mismatches == 0) {
       report.reason = permission.reason;
       report.difference.undetermined = difference.undetermined;
-      judge_within(permission.contract, leaf, got, expected, Verdict::Policy, report);
+      judge_within(permission.contract, leaf, Verdict::Policy, report);
       return;
     }
     difference.undetermined = std::max(difference.undetermined, report.difference.undetermined);
@@ -213,15 +280,14 @@ bool Judge::nan_meets_min_max() {
 
 // Nothing leaves the bounds under `contract`; `verdict` is what that makes it, if the bounds say enough. Where they do
 // not, a value that is as near as independent roundings leave it agrees as well: that is within the bounds, too.
-void Judge::judge_within(numerics::Contract contract, size_t leaf, const Literal& got, const Literal& expected,
-                         Verdict verdict, OutputReport& report) {
+void Judge::judge_within(numerics::Contract contract, const Leaf& leaf, Verdict verdict, OutputReport& report) {
   constexpr double expected_at_most = 4;
   report.verdict = verdict;
   const bool decided = enough_decided(report.difference);
   contract.statistical = true;
   const Bounds& estimate = bounds_under(contract);
   if (!estimate.error) {
-    const numerics::Difference difference = within(estimate, leaf, got, expected);
+    const numerics::Difference difference = within(estimate, leaf);
     report.suspicion = difference.max_excess;
     if (decided || (enough_decided(difference) && difference.max_excess <= expected_at_most)) return;
   }
@@ -246,11 +312,12 @@ const Judge::Bounds& Judge::bounds_under(const numerics::Contract& contract) {
   return bounds_.emplace_back(std::move(made));
 }
 
-numerics::Difference Judge::within(const Bounds& bounds, size_t leaf, const Literal& got,
-                                   const Literal& expected) const {
-  const Literal& deviation = bounds.deviations[leaf];
-  if (!deviation.shape().is_array()) return numerics::compare(got, expected, numerics::Tolerance{});
-  return numerics::compare_within(got, expected, deviation);
+numerics::Difference Judge::within(const Bounds& bounds, const Leaf& leaf) {
+  const Literal& deviation = bounds.deviations[leaf.index];
+  if (leaf.open != nullptr)
+    return numerics::compare_within(leaf.got, leaf.expected, infinite_where(*leaf.open, deviation));
+  if (!deviation.shape().is_array()) return numerics::compare(leaf.got, leaf.expected, numerics::Tolerance{});
+  return numerics::compare_within(leaf.got, leaf.expected, deviation);
 }
 
 std::string Judge::doubt_about(const Bounds& bounds, const numerics::Difference& difference) const {

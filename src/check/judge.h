@@ -71,14 +71,25 @@ class Judge {
     std::optional<Error> error;
   };
 
-  OutputReport judge_leaf(size_t leaf, const hlo::Literal& got, const hlo::Literal& expected, Origin origin);
-  void judge_by_policy(size_t leaf, const hlo::Literal& got, const hlo::Literal& expected, Origin origin,
-                       OutputReport& report);
+  // A leaf of the result.
+  struct Leaf {
+    size_t index = 0;
+    const hlo::Literal& got;
+    const hlo::Literal& expected;
+    Origin origin;
+    const hlo::Literal* open = nullptr;  // where it is above 0, anything may be; null: nowhere
+  };
+
+  OutputReport judge_leaf(Leaf leaf);
+  // What policy explains the whole result at once, exactly, where bounds say too little; null: nothing does.
+  const char* reason_of_the_whole(const hlo::Literal& got);
+  OutputReport judge_by_bounds(const Leaf& leaf);
+  void judge_by_policy(const Leaf& leaf, OutputReport& report);
   const Bounds& bounds_under(const numerics::Contract& contract);
-  void judge_within(numerics::Contract contract, size_t leaf, const hlo::Literal& got, const hlo::Literal& expected,
-                    Verdict verdict, OutputReport& report);
-  numerics::Difference within(const Bounds& bounds, size_t leaf, const hlo::Literal& got,
-                              const hlo::Literal& expected) const;
+  void judge_within(numerics::Contract contract, const Leaf& leaf, Verdict verdict, OutputReport& report);
+  static numerics::Difference within(const Bounds& bounds, const Leaf& leaf);
+  // Where the leaf's reference has infinities and NaNs that nobody meant; null: nowhere, or it cannot be told.
+  const hlo::Literal* produced_infinities(const Leaf& leaf);
   // Whether some minimum or maximum of the reference is NaN: else none can have dropped a NaN.
   bool nan_meets_min_max();
   [[nodiscard]] std::string doubt_about(const Bounds& bounds, const numerics::Difference& difference) const;
@@ -89,8 +100,9 @@ class Judge {
   std::optional<numerics::Tolerance> tolerance_;
   Policy policy_;
   hlo::Literal reference_;
-  std::vector<Bounds> bounds_;             // under the contracts that were needed so far
-  std::optional<bool> nan_meets_min_max_;  // traced when first needed
+  std::vector<Bounds> bounds_;                         // under the contracts that were needed so far
+  std::optional<std::vector<hlo::Literal>> produced_;  // of each leaf, when first needed
+  std::optional<bool> nan_meets_min_max_;              // traced when first needed
   std::optional<std::string> open_meaning_;
 };
 

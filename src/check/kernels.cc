@@ -171,8 +171,10 @@ class KernelsRun {
   void compare_stages(const Literal& first, const std::string& stage, const Literal& later, KernelReport& report) {
     const auto element = numerics::first_different_bits(first, later);
     if (!element) return;
-    if (!options_.policy.strict && numerics::same_bits(first, later, numerics::ZeroSigns::Ignored)) {
+    if (!options_.policy.strict && numerics::same_bits(first, later, numerics::Alike::Zeros)) {
       worsen(report, Verdict::Policy, "passes fold 0 + x to x: zeros have other signs");
+    } else if (!options_.policy.strict && numerics::same_bits(first, later, numerics::Alike::Subnormals)) {
+      worsen(report, Verdict::Policy, "passes fold 0 + x to x: subnormals are not flushed to zero");
     } else {
       worsen(report, Verdict::Mismatch,
              fmt::format("{} and {}: {}", options_.stages[0], stage, difference_text(first, later, *element)));

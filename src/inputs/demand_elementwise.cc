@@ -22,6 +22,8 @@ struct Inverse {
   bool is_odd = false;  // keeps the distance from zero
 };
 
+constexpr double largest_angle = 4096;
+
 // What is not zero stays so.
 double kept_from_zero(double x, double from) { return x == 0 && from != 0 ? std::copysign(1e-300, from) : x; }
 
@@ -88,6 +90,11 @@ void Demand::domain(Node n) {
     case Opcode::Acos:
     case Opcode::Asin: needs_.at_least(x[0], -1, cause); return needs_.at_most(x[0], 1, cause);
     case Opcode::Acosh: return needs_.at_least(x[0], 1, cause);
+    case Opcode::Cosine:
+    case Opcode::Sine:
+    case Opcode::Tan:  // beyond, the roundings of the reduction turn the angle
+      needs_.at_least(x[0], -largest_angle, cause);
+      return needs_.at_most(x[0], largest_angle, cause);
     case Opcode::Atanh:
       needs_.at_least(x[0], epsilon(of) - 1, cause);
       return needs_.at_most(x[0], 1 - epsilon(of), cause);

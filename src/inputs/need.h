@@ -12,7 +12,7 @@ namespace sapper::inputs {
 enum class Because : uint8_t {
   Overflow,  // a result would leave its type
   Index,     // an index or a shift amount would be out of bounds
-  Domain,    // the operation has no finite result there
+  Domain,    // the operation has no finite result there, or none that an implementation could be held to
 };
 
 struct Cause {

@@ -62,7 +62,7 @@ Result<PassWalk> walk_passes(const KernelDump& dump, const KernelCall& call) {
       const Program* declarations = output ? &first : &program;
       SAPPER_TRY(KernelRun done,
                  run_kernel(program, declarations, call.operands, call.operand_shapes, call.result, call.options));
-      const bool changed = output && !numerics::same_bits(done.output, *output, numerics::ZeroSigns::Ignored);
+      const bool changed = output && !numerics::same_bits(done.output, *output, numerics::Alike::Zeros);
       if (changed) outcome.result = PassOutcome::Result::Changed;
       if (!output) {
         first = program;

@@ -58,13 +58,14 @@ struct Element {
   size_t leaf = 0;
   int64_t index = 0;  // row-major
 };
-enum class ZeroSigns { Compared, Ignored };
-// The first element whose bits differ, any NaN being as good as another; nullopt: none. Both values have one shape.
+// What counts as the same: bits (any NaN being as good as another); also zeros of either sign; also subnormals and zeros.
+enum class Alike { Bits, Zeros, Subnormals };
+// The first element that differs; nullopt: none. Both values have one shape.
 [[nodiscard]] std::optional<Element> first_different_bits(const hlo::Literal& a, const hlo::Literal& b,
-                                                          ZeroSigns signs = ZeroSigns::Compared);
+                                                          Alike alike = Alike::Bits);
 [[nodiscard]] inline bool same_bits(const hlo::Literal& a, const hlo::Literal& b,
-                                    ZeroSigns signs = ZeroSigns::Compared) {
-  return !first_different_bits(a, b, signs).has_value();
+                                    Alike alike = Alike::Bits) {
+  return !first_different_bits(a, b, alike).has_value();
 }
 
 // Distance of two finite values in units in the last place of a float type: 2^(max exponent - mantissa bits).

@@ -8,12 +8,20 @@
 namespace sapper::numerics {
 namespace {
 
-bool equivalent(double a, double b, ZeroSigns signs) {
-  return (std::isnan(a) && std::isnan(b)) || (signs == ZeroSigns::Ignored && a == 0 && b == 0);
+// `tiny` is the largest number that counts as zero.
+bool equivalent(double a, double b, Alike alike, double tiny) {
+  if (std::isnan(a) && std::isnan(b)) return true;
+  return alike != Alike::Bits && std::fabs(a) <= tiny && std::fabs(b) <= tiny;
+}
+
+double largest_zero(hlo::ElementType type, Alike alike) {
+  if (alike != Alike::Subnormals) return 0;
+  const auto format = hlo::float_format(hlo::is_complex(type) ? hlo::component_type(type) : type);
+  return format ? std::nextafter(hlo::least_normal(*format), 0) : 0;
 }
 
 // The parts of complex numbers are compared one by one.
-std::optional<int64_t> first_different(const hlo::Literal& a, const hlo::Literal& b, ZeroSigns signs) {
+std::optional<int64_t> first_different(const hlo::Literal& a, const hlo::Literal& b, Alike alike) {
   const auto x = a.bytes();
   const auto y = b.bytes();
   SAPPER_ASSERT(x.size() == y.size());
@@ -22,11 +30,12 @@ std::optional<int64_t> first_different(const hlo::Literal& a, const hlo::Literal
   const bool is_complex = hlo::is_complex(type);
   const size_t parts = is_complex ? 2 : 1;
   const size_t width = x.size() / static_cast<size_t>(a.element_count()) / parts;
+  const double tiny = largest_zero(type, alike);
   const auto equivalent_in_both = [&](int64_t i, size_t part) {
-    if (!is_complex) return hlo::is_float(type) && equivalent(a.real_at(i), b.real_at(i), signs);
+    if (!is_complex) return hlo::is_float(type) && equivalent(a.real_at(i), b.real_at(i), alike, tiny);
     const std::complex<double> p = a.complex_at(i);
     const std::complex<double> q = b.complex_at(i);
-    return part == 0 ? equivalent(p.real(), q.real(), signs) : equivalent(p.imag(), q.imag(), signs);
+    return part == 0 ? equivalent(p.real(), q.real(), alike, tiny) : equivalent(p.imag(), q.imag(), alike, tiny);
   };
   for (int64_t i = 0; i < a.element_count(); ++i)
     for (size_t part = 0; part < parts; ++part) {
@@ -38,13 +47,13 @@ std::optional<int64_t> first_different(const hlo::Literal& a, const hlo::Literal
 
 }  // namespace
 
-std::optional<Element> first_different_bits(const hlo::Literal& a, const hlo::Literal& b, ZeroSigns signs) {
+std::optional<Element> first_different_bits(const hlo::Literal& a, const hlo::Literal& b, Alike alike) {
   const std::vector<hlo::Literal> a_leaves = hlo::leaves(a);
   const std::vector<hlo::Literal> b_leaves = hlo::leaves(b);
   SAPPER_ASSERT(a_leaves.size() == b_leaves.size());
   for (size_t leaf = 0; leaf < a_leaves.size(); ++leaf) {
     if (!a_leaves[leaf].shape().is_array()) continue;
-    if (const auto index = first_different(a_leaves[leaf], b_leaves[leaf], signs)) return Element{leaf, *index};
+    if (const auto index = first_different(a_leaves[leaf], b_leaves[leaf], alike)) return Element{leaf, *index};
   }
   return std::nullopt;
 }

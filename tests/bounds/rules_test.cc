@@ -243,6 +243,58 @@ TEST(Rules, SubnormalsMayBeFlushedToZeroAndNotBeyond) {
   EXPECT_EQ(e[1], 0);
 }
 
+// An implementation that compares subnormals as zeros returns either.
+TEST(Rules, ExtremaOfSubnormalsAreEither) {
+  const std::string body = "x = f32[2] parameter(0)\ny = f32[2] parameter(1)\nROOT m = f32[2] maximum(x, y)";
+  const auto e = deviations(body, {{-0x1p-127, 1}, {0, 2}}, {.flush_subnormals = true});
+  EXPECT_GE(e[0], 0x1p-127);
+  EXPECT_EQ(e[1], 0);
+}
+
+TEST(Rules, SubnormalKeysOfASortChangePlaces) {
+  const std::string before =
+      "lt {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  i = s32[] parameter(2)\n"
+      "  j = s32[] parameter(3)\n  l = pred[] compare(a, b), direction=LT\n"
+      "  e = pred[] compare(a, b), direction=EQ\n  k = pred[] compare(i, j), direction=LT\n"
+      "  f = pred[] and(e, k)\n  ROOT r = pred[] or(l, f)\n}";
+  const std::string body =
+      "x = f32[4] parameter(0)\ni = s32[4] iota(), iota_dimension=0\n"
+      "s = (f32[4], s32[4]) sort(x, i), dimensions={0}, to_apply=lt\n";
+  const std::vector<Literal> keys = {floats({0x1p-130, -1, 0, 2})};
+  const numerics::Contract contract = {.flush_subnormals = true};
+  const auto e =
+      deviations(entry_module(body + "ROOT k = f32[4] get-tuple-element(s), index=0", before), keys, contract);
+  EXPECT_EQ(e[0], 0);
+  EXPECT_GE(e[1], 0x1p-130);
+  EXPECT_GE(e[2], 0x1p-130);
+  EXPECT_EQ(e[3], 0);
+  const auto i =
+      deviations(entry_module(body + "ROOT k = s32[4] get-tuple-element(s), index=1", before), keys, contract);
+  EXPECT_EQ(i, (std::vector<double>{0, infinity, infinity, 0}));
+}
+
+TEST(Rules, TopElementsThatTieWithOthersHaveAnyOfTheirIndices) {
+  const std::string body =
+      "x = f32[5] parameter(0)\n"
+      "t = (f32[3], s32[3]) topk(x), k=3, largest=true\n"
+      "ROOT i = s32[3] get-tuple-element(t), index=1";
+  const numerics::Contract contract = {.unordered_ties = true};
+  EXPECT_EQ(deviations(body, {{5, 3, 4, 3, 1}}, contract), (std::vector<double>{0, 0, infinity}));
+  EXPECT_EQ(deviations(body, {{5, 3, 4, 2, 1}}, contract), (std::vector<double>{0, 0, 0}));
+}
+
+// x / y as x (1 / y).
+TEST(Rules, ReciprocalsOfHugeDivisorsMayBeFlushed) {
+  const std::string body = "x = f32[2] parameter(0)\ny = f32[2] parameter(1)\nROOT d = f32[2] divide(x, y)";
+  const auto e = deviations(body, {{3, 3}, {0x1p127, 0x1p120}}, {.flush_subnormals = true, .short_formulas = true});
+  EXPECT_GE(e[0], 3 * 0x1p-127);
+  EXPECT_LE(e[1], 3 * 0x1p-120 * 0x1p-19);
+}
+
+TEST(Rules, LargeExponentialsAreBounded) {
+  EXPECT_LT(deviations("x = f32[1] parameter(0)\nROOT e = f32[1] exponential(x)", {{88.03}})[0], 0x1p127 * 1e-4);
+}
+
 TEST(Rules, WhatHasNoBoundIsNamed) {
   const Module module = entry_module(
       "x = f32[2] parameter(0)\ne = f32[2] exponential(x)\n"

@@ -116,7 +116,7 @@ class Study {
     for (Reference& reference : references) {
       const auto got = eval::evaluate(mutant.module, reference.set.arguments, evaluation_);
       if (!got) continue;
-      if (numerics::same_bits(*got, reference.judge->reference(), numerics::ZeroSigns::Ignored)) continue;
+      if (numerics::same_bits(*got, reference.judge->reference(), numerics::Alike::Zeros)) continue;
       seen.effect = true;
       if (!seen.mismatch) {
         const Judgement judgement = reference.judge->judge(*got, Origin::Device);

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Measures what verdicts are worth, and writes docs/signal.md.
+
+    bench/signal.py --results FOLDER [--corpus FOLDER] [--targets T,...] [--seeds N]
+
+Each measurement is kept in the results folder and not made again while it is there, so that a run that was interrupted
+goes on. Needs a release build with the development tools: cmake --build build/release --target sensitivity
+inputs_corpus bounds_test.
+"""
+
+import argparse
+import collections
+import glob
+import json
+import os
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.path.join(ROOT, "build/release")
+CPU = ["cpu", "cpu@0.106", "cpu@0.81"]
+TPU = ["tpu:" + generation for generation in ("v2", "v3", "v4", "v5e", "v5p", "v6e", "tpu7x")]
+VERDICTS = ["agree", "policy", "undetermined", "mismatch", "rejected", "crash", "timeout"]
+
+
+def measured(path, command, environment=None):
+    """The output of a command, from the results folder if it is there."""
+    if not os.path.exists(path):
+        print(" ".join(command[:8]), "...", flush=True)
+        done = subprocess.run(command, cwd=ROOT, env={**os.environ, **(environment or {})}, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+        with open(path + ".part", "w") as file:
+            file.write(done.stdout)
+        os.replace(path + ".part", path)
+    with open(path) as file:
+        return file.read()
+
+
+def table(header, rows):
+    lines = ["| " + " | ".join(header) + " |", "| --- |" + " ---: |" * (len(header) - 1)]
+    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
+
+
+def checks(options, target):
+    path = os.path.join(options.results, f"check-{target.replace(':', '-')}.jsonl")
+    command = [os.path.join(BUILD, "sapper"), "check", options.corpus, "--on", target, "--json", "--inputs-kind", "all",
+               "--seeds", str(options.seeds)] + (["--level", "all"] if target.startswith("tpu") else [])
+    return [json.loads(line) for line in measured(path, command).splitlines()]
+
+
+def decided(report):
+    outputs = report["outputs"] + [o for kernel in report.get("kernels", []) for o in kernel["outputs"]]
+    return sum(o["elements"] for o in outputs), sum(o["undetermined"] for o in outputs)
+
+
+def false_alarms(options):
+    rows, open_questions = [], []
+    for target in options.targets:
+        reports = checks(options, target)
+        verdicts = collections.Counter(report["verdict"] for report in reports)
+        elements, undetermined = map(sum, zip(*(decided(report) for report in reports)))
+        rows.append([f"`{target}`", len(reports)] + [verdicts[v] for v in VERDICTS] +
+                    [f"{100 * (1 - undetermined / max(1, elements)):.2f} %"])
+        for report in reports:
+            if report["verdict"] in ("agree", "policy"):
+                continue
+            reason = report.get("reason") or (report.get("error") or {}).get("message", "")
+            open_questions.append([f"`{target}`", os.path.basename(report["path"]), report.get("input_set", ""),
+                                   report["verdict"], reason.replace("|", "\\|")])
+    counts = table(["target", "modules"] + VERDICTS + ["elements decided"], rows)
+    rest = table(["target", "module", "inputs", "verdict", "reason"], open_questions)
+    return counts, rest
+
+
+def sensitivity(options):
+    files = sorted(glob.glob(os.path.join(options.corpus, "*.pb")))
+    command = [os.path.join(BUILD, "tests/sensitivity"), "--seeds", "2", "--most", "3"] + files
+    kinds = json.loads(measured(os.path.join(options.results, "sensitivity.json"), command))["kinds"]
+    columns = ["real", "mismatch", "policy", "suspicious", "undetermined", "agree", "tolerance"]
+    rows = [[kind["kind"]] + [kind[c] for c in columns] for kind in kinds]
+    rows.append(["**all**"] + [sum(kind[c] for kind in kinds) for c in columns])
+    return table(["change", "effective", "mismatch", "policy", "suspicious", "undetermined", "agree",
+                  "seen by 0.01 / 0.1"], rows)
+
+
+def soundness(options):
+    command = [os.path.join(BUILD, "tests/bounds_test"), "--gtest_filter=Soundness.*"]
+    environment = {"SAPPER_SOUNDNESS_PAIRS": "100000", "RC_PARAMS": "seed=20261130"}
+    text = measured(os.path.join(options.results, "soundness.txt"), command, environment)
+    counts = next((line for line in text.splitlines() if line.startswith("seed ")), "no result")
+    return counts + ("; none leaves its bound" if "[  PASSED  ] 1 test" in text else "; **some leave their bound**")
+
+
+def ranges(options):
+    command = [os.path.join(BUILD, "tests/inputs_corpus")] + sorted(glob.glob(os.path.join(options.corpus, "*.pb")))
+    return measured(os.path.join(options.results, "ranges.txt"), command).splitlines()[-1]
+
+
+PAGE = """# What verdicts are worth
+
+Made by `bench/signal.py`, which anyone can run again. [verdicts.md](verdicts.md) says how verdicts come about.
+
+## False alarms
+Each module of the corpus of operations on inputs of every kind (dense, edges, sparse, structured, rounding), {seeds} seed(s) each; on TPUs at all levels: every HLO program,
+every kernel run from its LLO (`original` and `final_bundles`), and the whole program with the kernels' values flowing. The worst verdict of all inputs counts.
+
+{counts}
+
+What is neither `agree` nor `policy`; [findings](findings/) has those that are defects of a compiler:
+
+{rest}
+
+## Sensitivity
+Wrong compilers made of the same modules, one instruction changed (`tests/check/hlo_mutants.cc`), judged as a device's result would be, beside the fixed tolerance of 0.01 absolute and
+0.1 relative. *Effective*: some output differs on some input, and not only by what real arithmetic calls the same. *Policy*: within what the compilers document (a rounding left
+out). *Suspicious*: within its hard bound, but at least four times as far off as independent roundings would be.
+
+{sensitivity}
+
+## Soundness of the bounds
+Random programs and legal variants of them (`tests/bounds/soundness_test.cc`): {soundness}.
+
+## Inputs
+Sampled inputs of the corpus of operations (`tests/inputs/corpus_inputs.cc`): {ranges}.
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--results", required=True)
+    parser.add_argument("--corpus", default=os.path.join(ROOT, "../shared/corpus/ops"))
+    parser.add_argument("--targets", type=lambda text: text.split(","), default=CPU + TPU)
+    parser.add_argument("--seeds", type=int, default=3)
+    options = parser.parse_args()
+    os.makedirs(options.results, exist_ok=True)
+    counts, rest = false_alarms(options)
+    page = PAGE.format(counts=counts, rest=rest, sensitivity=sensitivity(options), soundness=soundness(options),
+                       ranges=ranges(options), seeds=options.seeds)
+    with open(os.path.join(ROOT, "docs/signal.md"), "w") as file:
+        file.write(page)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+// Is an infinity or NaN in a result meant? One that a constant or an argument put there, and that came through
+// (masks, paddings, identities of reductions), is; one that arithmetic made of finite numbers, or a NaN made of
+// infinities, is produced: what a compiler makes of it says little about the compiler.
+//
+// Like bounds, intents are a program: beside each value an array of where it was produced. docs/verdicts.md.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "eval/evaluator.h"
+#include "hlo/literal.h"
+#include "hlo/module.h"
+
+namespace sapper::bounds {
+
+// For each leaf of the root an array of its dimensions, above 0 where the value is an infinity or NaN that was
+// produced; of an invalid shape where none can be. The module must be verified. Costs about as much as bounds.
+[[nodiscard]] Result<std::vector<hlo::Literal>> produced_infinities(const hlo::Module& module,
+                                                                    std::span<const hlo::Literal> arguments,
+                                                                    const eval::Options& options = {});
+
+}  // namespace sapper::bounds

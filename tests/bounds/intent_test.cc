@@ -1,0 +1,110 @@
+// Which infinities and NaNs are meant.
+#include "bounds/intent.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "hlo/text.h"
+#include "hlo/verifier.h"
+
+namespace sapper::bounds {
+namespace {
+
+using hlo::Literal;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+constexpr const char* computations = R"(
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+max { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] maximum(a, b) }
+twice { s = (s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  x = f32[3] get-tuple-element(s), index=1
+  y = f32[3] multiply(x, x)
+  ROOT r = (s32[], f32[3]) tuple(next, y) }
+few { s = (s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(2)
+  ROOT c = pred[] compare(i, n), direction=LT }
+)";
+
+// Of each element of the only output: was it produced? Empty: none can be.
+std::vector<bool> produced(const std::string& body, const std::vector<std::vector<double>>& inputs) {
+  const auto module =
+      hlo::parse_text(std::string("HloModule m\n") + computations + "\nENTRY main {\n" + body + "\n}\n");
+  EXPECT_TRUE(module) << module.error().describe();
+  EXPECT_TRUE(hlo::verify(*module));
+  std::vector<Literal> arguments;
+  for (const std::vector<double>& input : inputs) {
+    Literal literal(hlo::Shape::array(hlo::ElementType::F32, {static_cast<int64_t>(input.size())}));
+    for (size_t i = 0; i < input.size(); ++i) literal.set_real(static_cast<int64_t>(i), input[i]);
+    arguments.push_back(std::move(literal));
+  }
+  const auto marks = produced_infinities(*module, arguments);
+  EXPECT_TRUE(marks) << marks.error().describe();
+  std::vector<bool> all;
+  if (!(*marks)[0].shape().is_array()) return all;
+  for (int64_t i = 0; i < (*marks)[0].element_count(); ++i) all.push_back((*marks)[0].real_at(i) > 0);
+  return all;
+}
+
+using Marks = std::vector<bool>;
+
+TEST(Intent, ArithmeticOnFiniteNumbersProduces) {
+  EXPECT_EQ(produced("x = f32[3] parameter(0)\nROOT r = f32[3] log(x)", {{0, -1, 1}}), (Marks{true, true, false}));
+  EXPECT_EQ(produced("x = f32[2] parameter(0)\nROOT r = f32[2] multiply(x, x)", {{3e38, 1}}), (Marks{true, false}));
+}
+
+TEST(Intent, WhatArgumentsHoldIsMeantUntilANanIsMadeOfIt) {
+  EXPECT_EQ(produced("x = f32[3] parameter(0)\nROOT r = f32[3] negate(x)", {{infinity, nan, 1}}),
+            (Marks{false, false, false}));
+  EXPECT_EQ(produced("x = f32[2] parameter(0)\nROOT r = f32[2] subtract(x, x)", {{infinity, 1}}), (Marks{true, false}));
+}
+
+TEST(Intent, MasksAreMeant) {
+  const std::string body =
+      "x = f32[3] parameter(0)\nlow = f32[] constant(-inf)\nlows = f32[3] broadcast(low), dimensions={}\n"
+      "zero = f32[] constant(0)\nzeros = f32[3] broadcast(zero), dimensions={}\n"
+      "p = pred[3] compare(x, zeros), direction=LT\nm = f32[3] select(p, lows, x)\n";
+  EXPECT_EQ(produced(body + "ROOT r = f32[3] add(m, x)", {{-1, 1, 2}}), (Marks{false, false, false}));
+  // What was produced is chosen.
+  EXPECT_EQ(produced(body + "l = f32[3] log(x)\nROOT r = f32[3] select(p, lows, l)", {{-1, 0, 2}}),
+            (Marks{false, true, false}));
+}
+
+TEST(Intent, ConstantsMayBeComputed) {
+  EXPECT_TRUE(produced("c = f32[2] constant({0, 1})\nROOT r = f32[2] log(c)", {}).empty());
+}
+
+TEST(Intent, ReductionsKeepWhatIsMeant) {
+  const std::string body =
+      "x = f32[3] parameter(0)\nlow = f32[] constant(-inf)\nzero = f32[] constant(0)\n"
+      "m = f32[] reduce(x, low), dimensions={0}, to_apply=max\n"
+      "s = f32[] reduce(x, zero), dimensions={0}, to_apply=add\n";
+  const auto of = [&](const char* root, const std::vector<double>& x) {
+    return produced(body + "ROOT r = f32[1] reshape(" + root + ")", {x});
+  };
+  EXPECT_EQ(of("m", {-infinity, -infinity, -infinity}), Marks{false});
+  EXPECT_EQ(of("s", {infinity, 1, 2}), Marks{false});
+  EXPECT_EQ(of("s", {infinity, -infinity, 2}), Marks{true});
+  EXPECT_EQ(of("s", {3e38, 3e38, 0}), Marks{true});
+}
+
+TEST(Intent, GoesThroughLoops) {
+  EXPECT_EQ(produced("x = f32[3] parameter(0)\ni = s32[] constant(0)\nt = (s32[], f32[3]) tuple(i, x)\n"
+                     "w = (s32[], f32[3]) while(t), condition=few, body=twice\n"
+                     "ROOT r = f32[3] get-tuple-element(w), index=1",
+                     {{1e10, infinity, 2}}),
+            (Marks{true, false, false}));
+}
+
+}  // namespace
+}  // namespace sapper::bounds
