@@ -49,16 +49,20 @@ Deviation sum_rule(const Site& site) {
     if (!statistical) return reduced(site, Opcode::Add, terms_deviate, init_deviates);
     return sqrt(reduced(site, Opcode::Add, terms_deviate * terms_deviate, init_deviates * init_deviates));
   };
-  Deviation total;
   const Deviation element = site.deviation(0), init = site.deviation(1);
-  const auto most = [&](size_t i, const Deviation& e) { return e ? site.magnitude(i) + *e : site.magnitude(i); };
-  if (roundings > 0) total = total_of(most(0, element) * roundings, most(1, init) * roundings);
-  if (roundings > 0 && !statistical) total = site.sum_within_range(*total, roundings);
+  const auto or_zero = [&](size_t i, const Deviation& e) { return e ? *e : site.deviation_or_zero(i); };
+  Deviation total;
+  if (element || init) total = total_of(or_zero(0, element), or_zero(1, init));
+  if (roundings > 0 && statistical) {
+    const auto most = [&](size_t i, const Deviation& e) { return e ? site.magnitude(i) + *e : site.magnitude(i); };
+    total = sum(total, total_of(most(0, element) * roundings, most(1, init) * roundings));
+  } else if (roundings > 0) {
+    // The terms' magnitudes are not held below infinity, as Site::magnitude() is: then nothing is in range either.
+    const Expression sizes = total_of(abs(site.real(0)), abs(site.real(1)));
+    total = sum(total, site.sum_within_range(total ? sizes + *total : sizes, 1) * roundings);
+  }
   if (const double flushed = site.flushed_terms(2 * terms); flushed > 0)
     total = sum(total, site.result_magnitude().constant(flushed));
-  if (element || init)
-    total =
-        sum(total, total_of(element ? *element : site.deviation_or_zero(0), init ? *init : site.deviation_or_zero(1)));
   return site.rounded(total);
 }
 
