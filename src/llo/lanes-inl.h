@@ -1,6 +1,6 @@
 // Meanings of opcodes that work lane by lane, made from functions of one lane. The tables that use them are compiled
 // once for each SIMD instruction set (Highway's foreach_target), the compiler vectorizes the loops, and every set gives
-// the same bits. Include after eval/simd_targets.h and hwy/foreach_target.h.
+// the same bits, but for which of two NaNs a result is. Include after eval/simd_targets.h and hwy/foreach_target.h.
 //
 // A lane function is a lambda that captures nothing. It takes and gives lanes of one size: float, uint32_t, int32_t,
 // int16_t, uint8_t, ...; what returns a bool is a comparison, whose lane is all ones or zero.

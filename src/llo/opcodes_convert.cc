@@ -30,17 +30,13 @@ SAPPER_LANE uint32_t choose(bool yes, uint32_t a, uint32_t b) {
   return (a & mask) | (b & ~mask);
 }
 
-// The integer part of a magnitude below 2^23, as an integer; 0 for others.
-SAPPER_LANE int32_t whole(uint32_t magnitude) {
-  return static_cast<int32_t>(float_of(choose(magnitude < kIntegerFrom, magnitude, 0)));
-}
-
 // Rounds the magnitude of x to an integer: up where `up` says so of the integer below and what is left of it.
 template <class Up>
 SAPPER_LANE uint32_t round_magnitude(uint32_t x, Up up) {
   const uint32_t magnitude = x & ~kSign;
-  const int32_t below = whole(magnitude);
-  const float rest = float_of(magnitude) - static_cast<float>(below);
+  const float small = float_of(choose(magnitude < kIntegerFrom, magnitude, 0));  // the rest of others is not used
+  const auto below = static_cast<int32_t>(small);
+  const float rest = small - static_cast<float>(below);
   const uint32_t rounded = bits_of(static_cast<float>(below + static_cast<int32_t>(up(below, rest))));
   return choose(magnitude < kIntegerFrom, rounded, magnitude) | (x & kSign);
 }

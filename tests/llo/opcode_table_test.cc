@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 // The sets that the rows are compiled for.
@@ -141,35 +142,56 @@ void on_target(int64_t target, Body body) {
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
+// Which of two NaNs an operation on floats gives is left to the compiler, who may exchange its operands.
+bool gives_either_nan(const OpcodeInfo& row, const Case& drawn, int word, uint32_t a, uint32_t b) {
+  const auto is_nan = [&](uint32_t bits, uint32_t lane, uint32_t infinity) {
+    return (bits & lane) > (infinity & lane);
+  };
+  const auto lane_may_differ = [&](uint32_t lane, uint32_t infinity) {
+    const auto nans = std::count_if(drawn.vectors.begin(), drawn.vectors.end(),
+                                    [&](const Value& value) { return is_nan(value.bits.word[word], lane, infinity); });
+    return nans >= 2 && is_nan(a, lane, infinity) && is_nan(b, lane, infinity);
+  };
+  if (row.name.ends_with(".f32")) return lane_may_differ(0x7fffffff, 0x7f800000);
+  if (!row.name.ends_with(".bf16")) return false;
+  const uint32_t differs = a ^ b;
+  return ((differs & 0xffff) == 0 || lane_may_differ(0x7fff, 0x7f80)) &&
+         (differs >> 16 == 0 || lane_may_differ(0x7fff0000, 0x7f800000));
+}
+
 RC_GTEST_PROP(OpcodeTable, EveryInstructionSetGivesTheSameBits, ()) {
   const auto seed = *rc::gen::arbitrary<uint32_t>();
   const auto flush = *rc::gen::arbitrary<bool>();
+  const auto rows = some_rows(seed);
+  std::vector<Case> cases;
+  for (const OpcodeInfo& row : rows) {
+    Case& drawn = cases.emplace_back(draw_case(row, seed, /*undefined=*/true));
+    drawn.with.options.flush_subnormals = flush;
+    drawn.with.options.perturb_transcendentals = seed % 2;
+  }
   std::vector<std::vector<std::vector<Value>>> results;  // by set, row, result
   for (const int64_t target : hwy::SupportedAndGeneratedTargets())
     on_target(target, [&] {
       auto& of_rows = results.emplace_back();
-      for (const OpcodeInfo& row : some_rows(seed)) {
-        Case drawn = draw_case(row, seed, /*undefined=*/true);
-        drawn.with.options.flush_subnormals = flush;
-        drawn.with.options.perturb_transcendentals = seed % 2;
-        of_rows.push_back(run(row, drawn.vectors, drawn.with));
-      }
+      for (size_t row = 0; row < rows.size(); ++row)
+        of_rows.push_back(run(rows[row], cases[row].vectors, cases[row].with));
     });
   RC_ASSERT(results.size() > 1U);
-  const std::vector<OpcodeInfo> rows = some_rows(seed);
   for (size_t set = 1; set < results.size(); ++set)
-    for (size_t row = 0; row < rows.size(); ++row) {
-      if (results[set][row] == results[0][row]) continue;
-      for (size_t k = 0; k < results[0][row].size(); ++k)
-        for (int i = 0; i < kVregWords; ++i)
-          if (results[set][row][k].bits.word[i] != results[0][row][k].bits.word[i]) {
-            const Case drawn = draw_case(rows[row], seed, true);
-            RC_LOG() << rows[row].name << " word " << i << std::hex << ": " << results[0][row][k].bits.word[i] << ", "
-                     << results[set][row][k].bits.word[i];
-            for (const Value& value : drawn.vectors) RC_LOG() << std::hex << " of " << value.bits.word[i];
-            RC_FAIL("instruction sets differ");
-          }
-    }
+    for (size_t row = 0; row < rows.size(); ++row)
+      for (size_t k = 0; k < results[0][row].size(); ++k) {
+        const Value& one = results[0][row][k];
+        const Value& other = results[set][row][k];
+        RC_ASSERT(one.undefined == other.undefined);
+        for (int i = 0; i < kVregWords; ++i) {
+          const uint32_t a = one.bits.word[i];
+          const uint32_t b = other.bits.word[i];
+          if (a == b || gives_either_nan(rows[row], cases[row], i, a, b)) continue;
+          RC_LOG() << rows[row].name << " word " << i << std::hex << ": " << a << ", " << b;
+          for (const Value& value : cases[row].vectors) RC_LOG() << std::hex << " of " << value.bits.word[i];
+          RC_FAIL("instruction sets differ");
+        }
+      }
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ struct Surroundings {
   bool result_in_first = false;  // the result goes where the first vector operand is
 };
 
-// Runs `info` on `vectors`; where it has no result but a place in a queue, what it queued. All results in order.
+// Runs `info` on `vectors`; where it has no result but a place in a queue, what it queued. All results in order, a
+// scalar in every lane.
 inline std::vector<Value> run(const OpcodeInfo& info, const std::vector<Value>& vectors,
                               const Surroundings& with = {}) {
   Program program;
@@ -40,7 +41,9 @@ inline std::vector<Value> run(const OpcodeInfo& info, const std::vector<Value>& 
   code.vector_slots = static_cast<uint32_t>(vectors.size()) + 1;
   code.scalar_slots = static_cast<uint32_t>(with.scalars.size()) + 1;
   code.token_slots = 2;
-  const Slot result_slot = with.result_in_first ? 0 : static_cast<Slot>(vectors.size());
+  const bool scalar_result = info.operands.starts_with("s");
+  const auto result_slot =
+      static_cast<Slot>(with.result_in_first ? 0 : (scalar_result ? with.scalars.size() : vectors.size()));
 
   Step step;
   step.info = &info;
@@ -83,6 +86,8 @@ inline std::vector<Value> run(const OpcodeInfo& info, const std::vector<Value>& 
   };
   if (info.operands.starts_with("v") || info.operands.starts_with("m"))
     results.push_back(value_of(machine.vector(result_slot), machine.vector_undefined(result_slot)));
+  if (scalar_result)
+    results.push_back({splat(machine.scalar(result_slot)), splat(machine.scalar_undefined(result_slot))});
   for (const QueueKind kind : {QueueKind::Permute, QueueKind::CrossLaneReduce, QueueKind::Transpose,
                                QueueKind::Transcendental, QueueKind::Scalar})
     for (const Queued& queued : machine.queue(kind, 0))
