@@ -110,14 +110,6 @@ Deviation divide(const Site& site) {
   return undetermined_at_zero(site, 1, where_positive(a ? max(*a, *b) : *b, bound));
 }
 
-// All of it, where the reciprocal of the divisor is subnormal.
-Deviation lost_to_reciprocal(const Site& site) {
-  const bool flushes = site.contract().flush_subnormals && site.contract().short_formulas;
-  if (!flushes || site.type() == ElementType::F64 || hlo::is_complex(site.type())) return std::nullopt;
-  const Expression size = site.result_magnitude();
-  return where(site.magnitude(1) > 0x1p125, size, size.constant(0));
-}
-
 Deviation multiply(const Site& site) {
   const Deviation a = site.deviation(0), b = site.deviation(1);
   if (!a && !b) return std::nullopt;
@@ -388,7 +380,7 @@ Deviation binary_float_rule(const Site& site) {
       case Opcode::Add:
       case Opcode::Subtract: return site.rounded(sum(site.deviation(0), site.deviation(1)));
       case Opcode::Multiply: return site.rounded(multiply(site));
-      case Opcode::Divide: return sum(site.rounded(divide(site)), lost_to_reciprocal(site));
+      case Opcode::Divide: return site.rounded(divide(site));
       case Opcode::Power: return site.rounded(power(site));
       case Opcode::Remainder: return site.rounded(remainder(site));
       case Opcode::Atan2: return site.rounded(atan2(site));

@@ -174,7 +174,7 @@ Judgement Judge::judge(const Literal& got, Origin origin) {
 const char* Judge::reason_of_the_whole(const Literal& got) {
   if (orders_ties_otherwise(module_, arguments_, got, evaluation_))
     return "an unstable sort leaves elements that compare equal in another order";
-  if (policy_.strict) return nullptr;
+  if (policy_.strict || !got.shape().same_ignoring_layout(reference_.shape())) return nullptr;
   if (const auto without = eval::evaluate(module_, without_subnormals(arguments_), evaluation_))
     if (numerics::same_bits(got, *without, numerics::Alike::Subnormals)) return "subnormals are flushed to zero";
   return nullptr;

@@ -98,7 +98,10 @@ void Demand::domain(Node n) {
     case Opcode::Atanh:
       needs_.at_least(x[0], epsilon(of) - 1, cause);
       return needs_.at_most(x[0], 1 - epsilon(of), cause);
-    case Opcode::Divide:
+    case Opcode::Divide:  // the divisor's reciprocal is normal
+      needs_.at_least(x[1], -0.5 / least, cause);
+      needs_.at_most(x[1], 0.5 / least, cause);
+      return needs_.away_from_zero(x[1], least, cause);
     case Opcode::Remainder: return needs_.away_from_zero(x[1], least, cause);
     case Opcode::Power: {
       const Interval& exponent = estimates_[x[1]].bounds;

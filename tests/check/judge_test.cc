@@ -148,11 +148,11 @@ TEST(Judge, DroppedNansArePolicyWhereMaximaAreFast) {
 HloModule m
 ENTRY e {
   x = f32[2] parameter(0)
-  l = f32[2] log(x)
-  ROOT r = f32[2] maximum(l, x)
+  y = f32[2] parameter(1)
+  ROOT r = f32[2] maximum(x, y)
 })";
   const Module module = parse(text);
-  const std::vector<Literal> x{array(ElementType::F32, {-1, 1})};
+  const std::vector<Literal> x{array(ElementType::F32, {std::nan(""), 1}), array(ElementType::F32, {-1, 0})};
   const auto verdict = [&](Policy policy, const Literal& got) {
     Judge judge(module, x, {}, std::nullopt, policy);
     EXPECT_TRUE(judge.prepare().has_value());
@@ -161,6 +161,55 @@ ENTRY e {
   EXPECT_EQ(verdict({.fast_min_max = true}, array(ElementType::F32, {-1, 1})), Verdict::Policy);
   EXPECT_EQ(verdict({}, array(ElementType::F32, {-1, 1})), Verdict::Mismatch);
   EXPECT_EQ(verdict({.fast_min_max = true}, array(ElementType::F32, {-1, 2})), Verdict::Mismatch);
+}
+
+// What a compiler makes of it says little about the compiler; what an argument put there must stay.
+TEST(Judge, NansThatTheProgramProducesAreUndetermined) {
+  constexpr const char* text = R"(
+HloModule m
+ENTRY e {
+  x = f32[2] parameter(0)
+  ROOT l = f32[2] log(x)
+})";
+  const Module module = parse(text);
+  const auto verdict = [&](std::vector<double> input, std::vector<double> got) {
+    const std::vector<Literal> x{array(ElementType::F32, input)};
+    Judge judge(module, x, {}, std::nullopt, {});
+    EXPECT_TRUE(judge.prepare().has_value());
+    return judge.judge(array(ElementType::F32, got)).verdict;
+  };
+  const double nan = std::nan("");
+  EXPECT_EQ(verdict({-1, 1}, {nan, 0}), Verdict::Agree);
+  EXPECT_EQ(verdict({-1, 1}, {-3, 0}), Verdict::Undetermined);
+  EXPECT_EQ(verdict({-1, 1}, {-3, 2}), Verdict::Mismatch);
+  EXPECT_EQ(verdict({nan, 1}, {-3, 0}), Verdict::Mismatch);
+  EXPECT_EQ(verdict({2, 1}, {nan, 0}), Verdict::Mismatch);
+}
+
+TEST(Judge, SubnormalsMayComeInAnotherOrder) {
+  constexpr const char* text = R"(
+HloModule m
+lt {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  i = s32[] parameter(2)
+  j = s32[] parameter(3)
+  ROOT r = pred[] compare(a, b), direction=LT
+}
+ENTRY e {
+  x = f32[3] parameter(0)
+  i = s32[3] iota(), iota_dimension=0
+  ROOT s = (f32[3], s32[3]) sort(x, i), dimensions={0}, is_stable=true, to_apply=lt
+})";
+  const Module module = parse(text);
+  const std::vector<Literal> x{array(ElementType::F32, {0x1p-130, 0, 1})};
+  Judge judge(module, x, {}, std::nullopt, {});
+  ASSERT_TRUE(judge.prepare().has_value());
+  const auto got = [](std::vector<double> keys, std::vector<double> places) {
+    return Literal::tuple({array(ElementType::F32, keys), array(ElementType::S32, places)});
+  };
+  EXPECT_EQ(judge.judge(got({0x1p-130, 0, 1}, {0, 1, 2})).verdict, Verdict::Policy);
+  EXPECT_EQ(judge.judge(got({0x1p-130, 0, 1}, {1, 1, 2})).verdict, Verdict::Undetermined);
 }
 
 TEST(Judge, CancellationWidensWhatIsLegal) {
