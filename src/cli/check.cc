@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "check/batch.h"
+#include "check/ranking.h"
 #include "check/report.h"
 #include "cli/commands.h"
 #include "cli/judging_options.h"
@@ -71,6 +72,7 @@ Result<int> run(const Arguments& arguments) {
   target::CompilerPool pool({.workers = jobs, .compile_seconds = arguments.judging.time_limit});
   const check::TextStyle style{.colours = stdout_is_terminal(), .stages = options.all_stages};
   std::map<check::Verdict, int> counts;
+  std::vector<check::Finding> findings;
   int exit_code = 0;
   ProgressLine progress;
   check::check_all(
@@ -80,13 +82,15 @@ Result<int> run(const Arguments& arguments) {
         fmt::print("{}{}", arguments.json ? to_json(report) : to_text(report, style), arguments.json ? "\n" : "");
         std::fflush(stdout);
         ++counts[report.verdict];
+        if (auto finding = finding_of(report)) findings.push_back(std::move(*finding));
         exit_code = worse_exit(exit_code, exit_code_of(report));
       },
       [&](const check::BatchProgress& at) {
         if (at.done < at.all) progress.show(fmt::format("checked {}/{}: {}", at.done, at.all, summary(counts)));
       });
   progress.clear();
-  if (files.size() > 1 && !arguments.json) fmt::print("{} modules: {}\n", files.size(), summary(counts));
+  if (files.size() > 1 && !arguments.json)
+    fmt::print("{}{} modules: {}\n", check::ranking(std::move(findings)), files.size(), summary(counts));
   return exit_code;
 }
 

@@ -80,6 +80,36 @@ const std::array contracts = {
 
 struct Counts {
   int64_t programs = 0, pairs = 0, elements = 0, differing = 0, undetermined = 0;
+  int64_t moved = 0, tight = 0;  // elements that some variant moves within a finite bound; of these by a 64th or more
+};
+
+// How far variants have moved each element of a leaf at most, beside its bound.
+class Tightness {
+ public:
+  Tightness(const Literal& expected, const Literal& deviation)
+      : expected_(expected), deviation_(deviation), widest_(static_cast<size_t>(expected.element_count())) {}
+
+  void see(const Literal& got) {
+    for (size_t i = 0; i < widest_.size(); ++i) {
+      const auto at = static_cast<int64_t>(i);
+      const double distance = std::fabs(got.real_at(at) - expected_.real_at(at));
+      if (distance > widest_[i]) widest_[i] = distance;
+    }
+  }
+
+  void count(Counts& counts) const {
+    for (size_t i = 0; i < widest_.size(); ++i) {
+      const double bound = deviation_.real_at(static_cast<int64_t>(i));
+      if (!(widest_[i] > 0) || !std::isfinite(bound)) continue;
+      ++counts.moved;
+      counts.tight += bound <= 64 * widest_[i] ? 1 : 0;
+    }
+  }
+
+ private:
+  const Literal& expected_;
+  const Literal& deviation_;
+  std::vector<double> widest_;
 };
 
 void check_program(const std::vector<uint32_t>& steps, uint64_t seed, Counts& counts) {
@@ -95,6 +125,10 @@ void check_program(const std::vector<uint32_t>& steps, uint64_t seed, Counts& co
   RC_ASSERT(reference.has_value());
   const std::vector<Literal> expected = hlo::leaves(reference->value);
   ++counts.programs;
+  std::vector<std::optional<Tightness>> tightness(expected.size());
+  for (size_t leaf = 0; leaf < expected.size(); ++leaf)
+    if (reference->deviations[leaf].shape().is_array())
+      tightness[leaf].emplace(expected[leaf], reference->deviations[leaf]);
   for (int v = 0; v < variants_of_a_program; ++v) {
     random_program::Rewriting rewriting;
     if (contract.excess_precision) rewriting.leaves_rounding_out = [&] { return random() % 2 == 0; };
@@ -108,6 +142,7 @@ void check_program(const std::vector<uint32_t>& steps, uint64_t seed, Counts& co
     ++counts.pairs;
     for (size_t leaf = 0; leaf < expected.size(); ++leaf) {
       const Literal& deviation = reference->deviations[leaf];
+      if (tightness[leaf]) tightness[leaf]->see(actual[leaf]);
       const numerics::Difference exact = numerics::compare(actual[leaf], expected[leaf], {});
       const numerics::Difference difference =
           deviation.shape().is_array() ? numerics::compare_within(actual[leaf], expected[leaf], deviation) : exact;
@@ -126,6 +161,8 @@ void check_program(const std::vector<uint32_t>& steps, uint64_t seed, Counts& co
                           variant_text == text ? "" : variant_text.substr(variant_text.find("ENTRY")), inputs));
     }
   }
+  for (const auto& leaf : tightness)
+    if (leaf) leaf->count(counts);
 }
 
 TEST(Soundness, NoLegalVariantLeavesItsBound) {
@@ -143,8 +180,11 @@ TEST(Soundness, NoLegalVariantLeavesItsBound) {
         check_program(steps, *rc::gen::noShrink(rc::gen::inRange<uint64_t>(0, UINT64_MAX)), counts);
       },
       rc::detail::TestMetadata{"soundness", "soundness"}, parameters);
-  fmt::print("seed {}: {} programs, {} pairs, {} elements; {} differ, {} of these undetermined\n", parameters.seed,
-             counts.programs, counts.pairs, counts.elements, counts.differing, counts.undetermined);
+  fmt::print(
+      "seed {}: {} programs, {} pairs, {} elements; {} differ, {} of these undetermined; of {} elements "
+      "that variants move within a finite bound, {:.1f} % by a 64th of it or more\n",
+      parameters.seed, counts.programs, counts.pairs, counts.elements, counts.differing, counts.undetermined,
+      counts.moved, 100.0 * static_cast<double>(counts.tight) / static_cast<double>(counts.moved));
   std::ostringstream text;
   rc::detail::printResultMessage(result, text);
   EXPECT_TRUE(result.is<rc::detail::SuccessResult>()) << text.str();

@@ -1,0 +1,64 @@
+#include "check/ranking.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace sapper::check {
+namespace {
+
+constexpr size_t most_lines = 20;
+
+template <class Visit>
+void for_each_output(const Report& report, Visit&& visit) {
+  for (const OutputReport& output : report.outputs) visit(output);
+  if (!report.kernels) return;
+  for (const KernelReport& kernel : report.kernels->reports)
+    for (const OutputReport& output : kernel.outputs) visit(output);
+}
+
+std::string times_bound(double excess) {
+  return std::isfinite(excess) ? fmt::format("{:.3g} times its bound", excess) : "where nothing may deviate";
+}
+
+}  // namespace
+
+std::optional<Finding> finding_of(const Report& report) {
+  if (report.verdict != Verdict::Mismatch) return std::nullopt;
+  Finding finding{report.path, "", 0, 0};
+  if (report.guilty) finding.where = fmt::format("{} {}", report.guilty->level, report.guilty->pass);
+  for_each_output(report, [&](const OutputReport& output) {
+    if (output.verdict != Verdict::Mismatch) return;
+    finding.excess = std::max(finding.excess, output.difference.max_excess);
+    finding.relative = std::max(finding.relative, output.difference.worst_relative);
+  });
+  return finding;
+}
+
+std::string ranking(std::vector<Finding> findings) {
+  if (findings.size() < 2) return "";
+  std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
+    return std::tie(a.excess, a.relative) > std::tie(b.excess, b.relative);
+  });
+  std::string text = "The worst first:\n";
+  for (size_t i = 0; i < std::min(findings.size(), most_lines); ++i) {
+    const Finding& finding = findings[i];
+    text += fmt::format("  {}: {}, relative error {:.3g}{}\n", finding.path, times_bound(finding.excess),
+                        finding.relative, finding.where.empty() ? "" : ", " + finding.where);
+  }
+  if (findings.size() > most_lines) text += fmt::format("  and {} more\n", findings.size() - most_lines);
+  return text;
+}
+
+double decided_share(const Report& report) {
+  int64_t elements = 0, undetermined = 0;
+  for_each_output(report, [&](const OutputReport& output) {
+    elements += output.difference.elements;
+    undetermined += output.difference.undetermined;
+  });
+  return elements == 0 ? 1 : 1 - static_cast<double>(undetermined) / static_cast<double>(elements);
+}
+
+}  // namespace sapper::check
