@@ -58,10 +58,15 @@ bool needs_kernel(const Instruction& instruction) {
 }
 
 // What a finding says of the kernel. An address or branch that depends on undefined data may be harmless, where all
-// that the data can do is bounded: a run proves neither. Some invariants are as measured, not as documented.
+// that the data can do is bounded: a run proves neither. Alignment and some invariants are as measured, not as
+// documented.
 Verdict verdict_of(llo::FindingKind kind) {
-  const bool doubt = kind == llo::FindingKind::UndefinedControl || kind == llo::FindingKind::BrokenInvariant;
-  return doubt ? Verdict::Undetermined : Verdict::Mismatch;
+  switch (kind) {
+    case llo::FindingKind::UndefinedControl:
+    case llo::FindingKind::Misaligned:
+    case llo::FindingKind::BrokenInvariant: return Verdict::Undetermined;
+    default: return Verdict::Mismatch;
+  }
 }
 
 class KernelsRun {

@@ -32,6 +32,7 @@ const char* to_string(FindingKind kind) {
     case FindingKind::UndefinedOutput: return "undefined-output";
     case FindingKind::UndefinedControl: return "undefined-control";
     case FindingKind::OutOfBounds: return "out-of-bounds";
+    case FindingKind::Misaligned: return "misaligned";
     case FindingKind::Race: return "race";
     case FindingKind::Deadlock: return "deadlock";
     case FindingKind::UnbalancedSync: return "unbalanced-sync";

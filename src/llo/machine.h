@@ -27,6 +27,7 @@ enum class FindingKind : uint8_t {
   UndefinedOutput,   // a byte of the result depends on undefined data
   UndefinedControl,  // an address, a size, a branch or a guard does
   OutOfBounds,       // an access outside of the piece of memory it was made for
+  Misaligned,        // a DMA moves to or from the inside of a row
   Race,              // memory that a DMA in flight reads or writes is touched before its wait; two writers
   Deadlock,          // a wait that nothing will ever fulfil
   UnbalancedSync,    // a sync flag is not zero at the end, a DMA is not waited for

@@ -101,7 +101,18 @@ void move_to(Machine& receiver, uint32_t flag, Machine& machine, const Step& ste
   receiver.flights().push_back(std::move(flight));
 }
 
+// Loads and stores see these memories in rows. DMA addresses of some generations count parts of one, but compilers make
+// them from rows.
+void check_alignment(Machine& machine, const Step& step, const End& end, const char* verb) {
+  if (end.space != Space::Vmem && end.space != Space::Cmem) return;
+  if ((end.first | end.outer_stride | end.inner_stride) % kRowWords == 0) return;
+  machine.report(step, FindingKind::Misaligned,
+                 fmt::format("a DMA {} {} from the inside of a row on", verb, to_string(end.space)));
+}
+
 void run(Machine& machine, const Step& step, const Transfer& transfer) {
+  check_alignment(machine, step, transfer.source, "reads");
+  check_alignment(machine, step, transfer.destination, "writes");
   move_to(machine, transfer.flag, machine, step, transfer);
   if (transfer.other_flag == 0) return;
   if (machine.other_core() == nullptr) {

@@ -234,6 +234,20 @@ TEST(DmaOpcodes, UndefinedDataTravelsAlong) {
   EXPECT_THAT(ran.findings[0].message, HasSubstr("8192 of 8192"));
 }
 
+TEST(DmaOpcodes, MovingIntoARowIsMisaligned) {
+  const std::string inside = "  %s9 = sadd.s32 %s3, 8\n  %5 = dma.hbm_to_vmem %s2, 16, %s9, [#allocation1]\n";
+  const KernelRun into = run_v5e(std::string(kIn) + kInDone + inside + "  %6 = dma.done [#allocation1], 16\n",
+                                 std::string(kOut) + kOutDone);
+  ASSERT_THAT(kinds(into), ElementsAre(FindingKind::Misaligned));
+  EXPECT_THAT(into.findings[0].message, HasSubstr("writes vmem"));
+  const KernelRun strided =
+      run_v5e(std::string(kIn) + kInDone, std::string(kOut) + kOutDone +
+                                              "  %7 = dma.vmem_to_hbm %s3, 32, %s4, [#allocation1], 24, 16, 1\n" +
+                                              "  %8 = dma.done [#allocation1], 32\n");
+  ASSERT_THAT(kinds(strided), ElementsAre(FindingKind::Misaligned));
+  EXPECT_THAT(strided.findings[0].message, HasSubstr("reads vmem"));
+}
+
 TEST(DmaOpcodes, BoundsAreThoseOfThePiece) {
   const KernelRun ran = run_v5e("  %5 = dma.hbm_to_vmem %s2, 1025, %s3, [#allocation1]\n", "");
   ASSERT_FALSE(ran.findings.empty());
