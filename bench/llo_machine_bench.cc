@@ -108,7 +108,7 @@ std::string matmul() {
 constexpr double kMatmulFlops = 2.0 * 128 * 128 * 128 * kTimes;
 
 void BM_Kernel(benchmark::State& state, const std::string& text, double flops) {
-  const Result<Program> program = parse_program(text, "bench", "original");
+  const Result<Program> program = parse_program(text, "bench");
   MachineOptions options;
   options.generation = *generation_of("v5e");
   const Result<Code> code = program ? decode(*program, options.generation) : fail(program.error());
@@ -136,7 +136,7 @@ void BM_Start(benchmark::State& state) {
   MachineOptions options;
   options.generation = *generation_of("v5e");
   for (auto _ : state) {
-    const Result<Program> program = parse_program(text, "bench", "original");
+    const Result<Program> program = parse_program(text, "bench");
     const Result<Code> code = program ? decode(*program, options.generation) : fail(program.error());
     Machine machine(options);
     if (!code || !machine.load(*code)) return state.SkipWithError("does not load");

@@ -35,7 +35,7 @@ void read_llo(benchmark::State& state) {
   int64_t instructions = 0;
   for (auto _ : state) {
     for (const StageText& stage : programs()) {
-      const auto program = parse_program(stage.text, "bench", stage.pass);
+      const auto program = parse_program(stage.text, "bench");
       if (!program) return state.SkipWithError(program.error().describe().c_str());
       bytes += static_cast<int64_t>(stage.text.size());
       instructions += static_cast<int64_t>(program->instructions.size());

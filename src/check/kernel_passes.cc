@@ -36,7 +36,7 @@ void name_instruction(const llo::KernelDump& dump, const llo::PassWalk& walk, Gu
   if (!walk.divergence) return;
   const llo::StageText* const stage = dump.stage(guilty.pass);
   if (stage == nullptr) return;
-  const auto program = llo::parse_program(stage->text, dump.kernel, stage->pass);
+  const auto program = llo::parse_program(stage->text, dump.kernel);
   if (!program) return;
   name(*program, walk.divergence->later, guilty);
 }
@@ -56,7 +56,7 @@ Guilty guilty_emitter(const llo::ModuleDump& dump, const KernelReport& wrong, co
   const llo::KernelDump* const kernel = dump.kernel_of(wrong.instruction);
   const llo::StageText* const stage = kernel == nullptr ? nullptr : kernel->stage(guilty.pass);
   if (stage != nullptr && wrong.call)
-    if (const auto program = llo::parse_program(stage->text, kernel->kernel, stage->pass))
+    if (const auto program = llo::parse_program(stage->text, kernel->kernel))
       name_store(*program, wrong, call_of(wrong, machine), guilty);
   if (guilty.line == 0) name_finding(wrong, guilty);
   return guilty;

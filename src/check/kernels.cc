@@ -261,8 +261,8 @@ class KernelsRun {
     if (fresh) {
       const llo::StageText* const text = kernel.stage(stage);
       const std::string file = fmt::format("{}-{}", kernel.kernel, stage);
-      place->second = text == nullptr ? fail(ErrorKind::BadInput, "{} was not dumped", file)
-                                      : llo::parse_program(text->text, file, stage);
+      place->second =
+          text == nullptr ? fail(ErrorKind::BadInput, "{} was not dumped", file) : llo::parse_program(text->text, file);
     }
     if (!place->second) return fail(place->second.error());
     return &*place->second;

@@ -32,11 +32,9 @@ struct Arguments {
   bool json = false;
 };
 
-// A stage by its file; the pass comes from the file's name.
 Result<llo::Program> read_program(const std::string& path) {
   SAPPER_TRY(std::string text, read_file(path));
-  const std::optional<llo::DumpName> name = llo::parse_dump_name(fs::path(path).filename().string());
-  return llo::parse_program(std::move(text), path, name ? name->pass : "");
+  return llo::parse_program(std::move(text), path);
 }
 
 // A file of the same folder whose name ends like this; empty: none.

@@ -52,7 +52,7 @@ Status list_kernels(const target::CompileResult& compiled, const Arguments& argu
   for (const llo::KernelDump& kernel : llo::read_dump(compiled.llo).kernels)
     for (const llo::StageText& stage : kernel.stages) {
       if (llo::is_what_if(stage.pass)) continue;
-      const auto program = llo::parse_program(stage.text, kernel.kernel, stage.pass);
+      const auto program = llo::parse_program(stage.text, kernel.kernel);
       if (!arguments.output.empty()) {
         std::string name = fmt::format("{}.{:02}.{}.llo", kernel.kernel, stage.index, stage.pass);
         std::replace(name.begin(), name.end(), '/', '-');

@@ -53,7 +53,7 @@ Result<PassWalk> walk_passes(const KernelDump& dump, const KernelCall& call) {
     if (is_what_if(stage.pass)) continue;
     PassOutcome outcome{.index = stage.index, .pass = stage.pass};
     const auto run = [&]() -> Result<KernelRun> {
-      SAPPER_TRY(Program program, parse_program(stage.text, dump.kernel + "-" + stage.pass, stage.pass));
+      SAPPER_TRY(Program program, parse_program(stage.text, dump.kernel + "-" + stage.pass));
       outcome.instructions = program.instructions.size();
       outcome.bundles = program.bundles.size();
       if (scheduled && program.bundles.empty())

@@ -84,10 +84,9 @@ struct Instruction {
   // {"", "1/16"}, {"", "short"}, {"alias", "#allocation3"} after the operands of an address.
   std::vector<std::pair<std::string_view, std::string_view>> attributes;
   std::optional<Guard> guard;
-  std::optional<uint32_t> target;         // the region number a branch goes to
-  std::optional<uint32_t> target_bundle;  // the address of the bundle where that region starts, where stated
-  std::string_view comment;               // the last /* ... */ that names no operand, without its marks
-  uint32_t line = 0;                      // 1-based, in the dump
+  std::optional<uint32_t> target;  // the region number a branch goes to
+  std::string_view comment;        // the last /* ... */ that names no operand, without its marks
+  uint32_t line = 0;               // 1-based, in the dump
   RegionIndex region = 0;
   BundleIndex bundle = 0;  // in bundle forms
 
@@ -129,7 +128,6 @@ enum class Form : uint8_t {
   Ssa,              // one instruction a line, values
   ValueBundles,     // bundles of values, before register allocation
   PhysicalBundles,  // bundles on physical registers
-  FinalBundles,     // the same, the last stage
 };
 
 struct Program {

@@ -88,7 +88,7 @@ void Slots::assign(const LoopTable& loops) {
   using Ending = std::pair<uint32_t, Slot>;  // position of the last use
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> live;
   std::vector<Slot> free;
-  if (program_.form == Form::PhysicalBundles || program_.form == Form::FinalBundles) {
+  if (program_.form == Form::PhysicalBundles) {
     scalars_ = std::max(scalars_, 32U);
     vectors_ = std::max(vectors_, kPhysicalVectors);
   }

@@ -9,8 +9,7 @@
 namespace sapper::llo {
 
 // Errors: BadInput with file and line: malformed or cut off text. Opcodes are not looked at. Linear in the text.
-// `file` is the name for messages. The form is found from the text; FinalBundles only by the name of the stage
-// ("final_bundles", or a pass after "post-delay-converter"), which `stage` gives.
-[[nodiscard]] Result<Program> parse_program(std::string text, const std::string& file, const std::string& stage);
+// `file` is the name for messages.
+[[nodiscard]] Result<Program> parse_program(std::string text, const std::string& file);
 
 }  // namespace sapper::llo

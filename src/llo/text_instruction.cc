@@ -64,11 +64,11 @@ void InstructionReader::read_item(Instruction& instruction) {
   scanner_.expected("an operand");
 }
 
-// target = $region3, target bundleno = 18 (0x12), region = 3
+// target = $region3, target bundleno = 18 (0x12), region = 3: the bundle is where the region starts
 void InstructionReader::read_target(Instruction& instruction) {
   if (instruction.target) return scanner_.expected("one target");
   if (scanner_.accept("target bundleno = ")) {
-    instruction.target_bundle = scanner_.decimal("the target's bundle");
+    scanner_.decimal("the target's bundle");
     scanner_.expect(" (0x");
     scanner_.run(is_word);
     scanner_.expect("), region = ");

@@ -213,8 +213,8 @@ TEST(LloMutants, AreFoundAndNamed) {
     ASSERT_TRUE(kernels) << kernels.error().describe();
     for (const KernelReport& kernel : kernels->report.reports) {
       const llo::KernelDump* const dump = kernels->dump.kernel_of(kernel.instruction);
-      const auto first = llo::parse_program(dump->stage("original")->text, kernel.kernel, "original");
-      const auto last = llo::parse_program(dump->stage("final_bundles")->text, kernel.kernel, "final_bundles");
+      const auto first = llo::parse_program(dump->stage("original")->text, kernel.kernel);
+      const auto last = llo::parse_program(dump->stage("final_bundles")->text, kernel.kernel);
       ASSERT_TRUE(first && last);
       llo::MachineOptions machine;
       machine.step_limit = 10'000'000;

@@ -8,7 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {  // NOLINT(readability-identifier-naming)
   using namespace sapper::llo;                                             // NOLINT(google-build-using-namespace)
-  const auto program = parse_program({reinterpret_cast<const char*>(data), size}, "fuzz", "final_bundles");
+  const auto program = parse_program({reinterpret_cast<const char*>(data), size}, "fuzz");
   if (!program) {
     SAPPER_ASSERT(program.error().kind == sapper::ErrorKind::BadInput && !program.error().message.empty());
     SAPPER_ASSERT(program.error().where.line > 0 && program.error().where.column > 0);

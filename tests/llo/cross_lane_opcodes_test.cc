@@ -106,7 +106,7 @@ std::unique_ptr<TextRun> run_text(const std::string& body, const std::vector<Vre
   auto run = std::make_unique<TextRun>();
   auto program = parse_program(
       "$region0: #{test}\n" + allocation(0, in.size() * 8) + allocation(1, static_cast<size_t>(out_rows)) + body,
-      "test.txt", "original");
+      "test.txt");
   EXPECT_TRUE(program) << program.error().describe();
   if (!program) return nullptr;
   run->program = std::move(*program);

@@ -17,9 +17,9 @@ struct Ran {
   Status status;
 };
 
-std::unique_ptr<Ran> run(const std::string& text, const std::string& stage = "original") {
+std::unique_ptr<Ran> run(const std::string& text) {
   auto ran = std::make_unique<Ran>();
-  auto program = parse_program(text, "test.txt", stage);
+  auto program = parse_program(text, "test.txt");
   EXPECT_TRUE(program) << program.error().describe();
   if (!program) return ran;
   ran->program = std::move(*program);
@@ -43,7 +43,7 @@ uint32_t word(const Ran& ran, uint64_t offset) {
 }
 
 Error decoding_error(const std::string& text) {
-  auto program = parse_program(text, "test.txt", "original");
+  auto program = parse_program(text, "test.txt");
   EXPECT_TRUE(program) << program.error().describe();
   const auto code = decode(*program);
   EXPECT_FALSE(code);
@@ -95,13 +95,12 @@ TEST(Decode, ABundleReadsBeforeItWrites) {
    0x1   :  { %s2_s1 = smov.u32 %s0_s0  ;;  %s3_s0 = smov.u32 %s1_s1 }
    0x2   :  { %4 = sst [smem:[#allocation0_spill]] %s3_s0 }
    0x3   :  { %5 = sst [smem:[#allocation0_spill + $0x1]] %s2_s1 }
-)",
-                       "final_bundles");
+)");
   EXPECT_EQ(word(*ran, 0), 8);
   EXPECT_EQ(word(*ran, 1), 7);
 }
 
-// After the delay converter the four bundles behind a branch still run.
+// The four bundles behind a branch still run.
 TEST(Decode, FourDelaySlots) {
   const char* const text = R"(
      0   :  { %s0_s0 = smov.u32 0 }
@@ -113,8 +112,7 @@ TEST(Decode, FourDelaySlots) {
    0x6   :  { %s5_s0 = sadd.s32 %s4_s0, 1 }
    0x7   :  { %6 = sst [smem:[#allocation0_spill]] %s0_s0 } /* Start region 2 :: End region 2 */
 )";
-  EXPECT_EQ(word(*run(text, "final_bundles"), 0), 3);
-  EXPECT_EQ(word(*run(text, "packed-bundles-post-ra"), 0), 3);
+  EXPECT_EQ(word(*run(text), 0), 3);
 }
 
 TEST(Decode, GuardsDecide) {
@@ -153,8 +151,8 @@ TEST(Decode, AValueMustBeDefined) {
 }
 
 TEST(Decode, AnEndlessLoopEndsAtTheLimit) {
-  auto program = parse_program("$region0:\n  $region1: parent=0 // loop_header\n  %0 = sbr.rel target = $region1\n",
-                               "test.txt", "original");
+  auto program =
+      parse_program("$region0:\n  $region1: parent=0 // loop_header\n  %0 = sbr.rel target = $region1\n", "test.txt");
   ASSERT_TRUE(program);
   const auto code = decode(*program);
   ASSERT_TRUE(code) << code.error().describe();

@@ -9,8 +9,8 @@ namespace sapper::llo {
 namespace {
 
 // "invariant line: message", one a line.
-std::string violations(const std::string& text, const char* generation = "v5e", const std::string& stage = "original") {
-  const auto program = parse_program(text, "k.txt", stage);
+std::string violations(const std::string& text, const char* generation = "v5e") {
+  const auto program = parse_program(text, "k.txt");
   EXPECT_TRUE(program) << (program ? "" : program.error().describe());
   std::string all;
   for (const Violation& v : check_invariants(*program, *generation_of(generation))) {
@@ -106,8 +106,8 @@ TEST(LloInvariants, WhatIsPutOnAFlagIsTakenFromIt) {
 
 TEST(LloInvariants, ABundleHasSlots) {
   const std::string two = " 0 : { %v1_v1 = vld [vmem:[#allocation0]] ;; %v2_v2 = vld [vmem:[#allocation0]] }\n";
-  EXPECT_EQ(violations(two, "v5e", "final_bundles"), "");
-  EXPECT_EQ(violations(two, "v2", "final_bundles"),
+  EXPECT_EQ(violations(two, "v5e"), "");
+  EXPECT_EQ(violations(two, "v2"),
             "bundle-slots 1: the bundle has 2 instructions of the load unit; v2 has slots for 1\n");
 }
 

@@ -35,7 +35,7 @@ struct KernelCase {
 };
 
 inline Result<KernelRun> try_run(const KernelCase& test) {
-  SAPPER_TRY(const Program program, parse_program(test.text, "kernel.txt", "original"));
+  SAPPER_TRY(const Program program, parse_program(test.text, "kernel.txt"));
   std::vector<hlo::Shape> shapes;
   std::vector<hlo::Literal> operands = test.operands;
   for (const std::string& text : test.operand_shapes) {

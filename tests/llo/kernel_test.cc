@@ -154,7 +154,7 @@ TEST(Kernel, ElementsThatAreOpenMayBeUndefined) {
   const auto program = parse_program(R"($region0: #{k}
   %s0 = inlined_call_operand.vmem [shape: s32[8,128], index: 0, kind: output, shape index: {}]
 )",
-                                     "kernel.txt", "original");
+                                     "kernel.txt");
   const auto findings = [&](int64_t open) {
     Elements elements(1);
     for (int64_t i = 0; i < 1024; ++i) elements[0].push_back(i < open);
@@ -213,7 +213,7 @@ TEST(Kernel, WhatDoesNotFitIsTold) {
 
 TEST(Kernel, DeclaredShapes) {
   const auto shapes_of = [](const std::string& text) {
-    const auto program = parse_program("$region0: #{k}\n" + text, "kernel.txt", "original");
+    const auto program = parse_program("$region0: #{k}\n" + text, "kernel.txt");
     return declared_shapes(*program);
   };
   const auto shapes = shapes_of(R"(

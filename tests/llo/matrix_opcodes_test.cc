@@ -34,7 +34,7 @@ Outcome run(const std::string& generation, const std::string& lines, MachineOpti
       "$region0: #{kernel}\n"
       "  #allocation0 [shape = 'f32[64,128]', space=vmem, size = 0x8000, scoped, tag = 'out']\n" +
       lines;
-  auto program = parse_program(text, "test.txt", "original");
+  auto program = parse_program(text, "test.txt");
   EXPECT_TRUE(program) << program.error().describe();
   if (!program) return outcome;
   auto code = decode(*program);

@@ -9,8 +9,8 @@
 namespace sapper::llo {
 namespace {
 
-Program parsed(const std::string& text, const std::string& stage = "original") {
-  auto program = parse_program(text, "k.txt", stage);
+Program parsed(const std::string& text) {
+  auto program = parse_program(text, "k.txt");
   EXPECT_TRUE(program) << (program ? "" : program.error().describe());
   return program ? *program : Program{};
 }
@@ -27,8 +27,8 @@ One one(const std::string& line) {
   return result;
 }
 
-std::string problem(const std::string& text, const std::string& stage = "original") {
-  const auto program = parse_program(text, "k.txt", stage);
+std::string problem(const std::string& text) {
+  const auto program = parse_program(text, "k.txt");
   if (program) return "it parses";
   EXPECT_EQ(program.error().kind, ErrorKind::BadInput);
   return program.error().describe();
@@ -290,7 +290,7 @@ const std::string kBundles =
 )");
 
 TEST(LloText, Bundles) {
-  const Program program = parsed(kBundles, "packed-bundles-post-ra");
+  const Program program = parsed(kBundles);
   EXPECT_EQ(program.form, Form::PhysicalBundles);
   ASSERT_EQ(program.bundles.size(), 5);
   ASSERT_EQ(program.instructions.size(), 4);
@@ -308,7 +308,7 @@ TEST(LloText, Bundles) {
 }
 
 TEST(LloText, RegionsOfBundlesStandInTheirRemarks) {
-  const Program program = parsed(kBundles, "packed-bundles-post-ra");
+  const Program program = parsed(kBundles);
   ASSERT_EQ(program.regions.size(), 4);
   EXPECT_EQ(program.regions[0].number, 4);
   EXPECT_EQ(program.regions[0].first, 2);  // of the next bundle: this one is empty
@@ -320,10 +320,9 @@ TEST(LloText, RegionsOfBundlesStandInTheirRemarks) {
 }
 
 TEST(LloText, FormsOfBundles) {
-  EXPECT_EQ(parsed(kBundles, "final_bundles").form, Form::FinalBundles);
-  EXPECT_EQ(parsed(bundles("  0   :  { %v1 = vmov 0 }\n"), "packed-bundles-pre-ra").form, Form::ValueBundles);
-  const Program pieces =
-      parsed("   0   :  { %v1 = vmov 0 }\n  0x1   :  {}\n   0   : > {}\n", "DGO-vliw-packed-bundles");
+  EXPECT_EQ(parsed(kBundles).form, Form::PhysicalBundles);
+  EXPECT_EQ(parsed(bundles("  0   :  { %v1 = vmov 0 }\n")).form, Form::ValueBundles);
+  const Program pieces = parsed("   0   :  { %v1 = vmov 0 }\n  0x1   :  {}\n   0   : > {}\n");
   EXPECT_EQ(pieces.form, Form::ValueBundles);
   EXPECT_EQ(pieces.bundles.size(), 3);
 }
@@ -331,7 +330,6 @@ TEST(LloText, FormsOfBundles) {
 TEST(LloText, ATargetMayStateItsBundle) {
   const One read = one("%3 = sbr.rel (!%p2) target bundleno = 18 (0x12), region = 7");
   EXPECT_EQ(read.instruction.target, 7);
-  EXPECT_EQ(read.instruction.target_bundle, 18);
 }
 
 TEST(LloText, AnEmptyTextIsAnEmptyProgram) {
@@ -391,7 +389,7 @@ TEST(LloText, MalformedBundles) {
 TEST(LloText, TextCutOffAnywhereIsReadOrRefused) {
   for (const std::string& text : {std::string(kRegions), kBundles}) {
     for (size_t length = 0; length < text.size(); ++length) {
-      const auto program = parse_program(text.substr(0, length), "k.txt", "original");
+      const auto program = parse_program(text.substr(0, length), "k.txt");
       if (!program) {
         EXPECT_GT(program.error().where.line, 0);
       }
