@@ -7,7 +7,6 @@
 
 namespace sapper::bounds {
 
-using hlo::Instruction;
 using hlo::InstructionIndex;
 using hlo::Opcode;
 using hlo::Shape;

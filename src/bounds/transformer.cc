@@ -22,6 +22,7 @@ std::vector<Value> make_parameters(Builder& builder, const Computation& computat
                                    const std::vector<bool>& deviates) {
   std::vector<Value> values;
   const std::vector<InstructionIndex> parameters = computation.parameters();
+  values.reserve(parameters.size());
   for (const InstructionIndex parameter : parameters)
     values.push_back({builder.copy(computation.instructions[parameter], {}), {}});
   auto number = static_cast<int64_t>(parameters.size());

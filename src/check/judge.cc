@@ -13,7 +13,6 @@
 namespace sapper::check {
 namespace {
 
-using hlo::ElementType;
 using hlo::Literal;
 using hlo::Module;
 using hlo::Shape;

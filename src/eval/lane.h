@@ -46,9 +46,9 @@ namespace sapper::eval {
 }
 
 template <class T>
-constexpr bool is_complex_lane = false;
+inline constexpr bool is_complex_lane = false;
 template <class T>
-constexpr bool is_complex_lane<std::complex<T>> = true;
+inline constexpr bool is_complex_lane<std::complex<T>> = true;
 
 // The unsigned type to do wrapping arithmetic of T in: at least as wide as int, so that nothing is promoted to signed.
 template <class T>

@@ -85,7 +85,7 @@ void LaneProgram::assign_places() {
     slots.pop_back();
     return slot;
   };
-  for (Register r = 0; r < sources_.size(); ++r) {
+  for (size_t r = 0; r < sources_.size(); ++r) {
     const Source& source = sources_[r];
     const bool direct = source.kind == Source::Kind::Linear && load_lanes(source.type) == nullptr;
     places_[r] = direct ? Place{Place::Kind::Operand, source.operand}

@@ -182,9 +182,9 @@ class Machine {
   // The queues to whose ends the last step pushed.
   using QueueName = std::pair<QueueKind, uint32_t>;
   [[nodiscard]] const std::vector<QueueName>& pushed() const { return pushed_; }
-  void push(QueueKind kind, uint32_t unit, Queued queued) {
+  void push(QueueKind kind, uint32_t unit, const Queued& queued) {
     if (options_.observer) pushed_.emplace_back(kind, unit);
-    queue(kind, unit).push_back(std::move(queued));
+    queue(kind, unit).push_back(queued);
   }
 
   // --- DMA in flight: [first, first + length) + k * stride for k < count, in words of a space.

@@ -13,7 +13,7 @@ Queued queued_operand(const Machine& machine, Slot vector) {
 
 void push_result(Machine& machine, const Step& step, QueueKind kind, uint32_t unit, Queued result) {
   result.token = step.result;
-  machine.push(kind, unit, std::move(result));
+  machine.push(kind, unit, result);
 }
 
 void pop_result(Machine& machine, const Step& step, QueueKind kind, uint32_t unit) {
