@@ -10,13 +10,25 @@ namespace sapper::check {
 
 namespace {
 
+int default_seeds(const hlo::Module& module) {
+  constexpr int64_t large_bytes = 16 << 20;
+  int64_t bytes = 0;
+  const hlo::Computation& entry = module.entry_computation();
+  for (const hlo::InstructionIndex parameter : entry.parameters())
+    hlo::for_each_leaf(entry.instructions[parameter].shape, [&](const hlo::Shape& leaf) {
+      if (leaf.is_array()) bytes += leaf.element_count() * hlo::host_bytes(leaf.element_type());
+    });
+  return bytes > large_bytes ? 1 : 3;
+}
+
 Result<std::vector<InputSet>> sampled(const hlo::Module& module, const Sampling& sampling) {
   const inputs::Ranges ranges = inputs::safe_ranges(module);
   const hlo::Fingerprint fingerprint = hlo::fingerprint(module);
-  const bool several = sampling.seeds > 1 || sampling.kinds.size() > 1;
+  const int seeds = sampling.seeds.value_or(default_seeds(module));
+  const bool several = seeds > 1 || sampling.kinds.size() > 1;
   std::vector<InputSet> sets;
   for (const inputs::Kind kind : sampling.kinds)
-    for (int i = 0; i < sampling.seeds; ++i) {
+    for (int i = 0; i < seeds; ++i) {
       const uint64_t seed = sampling.seed + static_cast<uint64_t>(i);
       SAPPER_TRY(std::vector<hlo::Literal> arguments, inputs::sample(module, ranges, fingerprint, seed, kind));
       const std::string name(inputs::to_string(kind));

@@ -14,7 +14,7 @@ namespace sapper::check {
 // What is sampled: each kind with each of `seeds` seeds from `seed` on.
 struct Sampling {
   uint64_t seed = 0;
-  int seeds = 1;
+  std::optional<int> seeds;  // nullopt: three; one where a set is larger than 16 MiB
   std::vector<inputs::Kind> kinds{inputs::Kind::Dense};
 };
 

@@ -30,9 +30,10 @@ void add_machine_options(CLI::App& command, JudgingOptions& options) {
 void add_judging_options(CLI::App& command, JudgingOptions& options) {
   add_target_options(command, options.target);
   command.add_option("--seed", options.seed, "Seed of the sampled inputs")->capture_default_str();
-  command.add_option("--seeds", options.seeds, "Sampled inputs from so many seeds, the first given by --seed")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  command
+      .add_option("--seeds", options.seeds,
+                  "Sampled inputs from so many seeds, the first given by --seed (default: 3, or 1 for large inputs)")
+      ->check(CLI::PositiveNumber);
   std::vector<std::string> kinds{"all"};
   for (const inputs::Kind kind : inputs::kinds) kinds.emplace_back(to_string(kind));
   command.add_option("--inputs-kind", options.inputs_kind, "What the sampled inputs are like (docs/inputs.md)")
@@ -53,7 +54,7 @@ Result<check::CheckOptions> check_options(const JudgingOptions& options) {
   SAPPER_TRY(result.target, target::parse_target(options.target.on));
   SAPPER_TRY(result.configuration, configuration(options.target));
   result.machine = machine_options(options);
-  result.sampling = {options.seed, options.seeds, {}};
+  result.sampling = {options.seed, options.seeds > 0 ? std::optional(options.seeds) : std::nullopt, {}};
   for (const inputs::Kind kind : inputs::kinds)
     if (options.inputs_kind == "all" || options.inputs_kind == to_string(kind)) result.sampling.kinds.push_back(kind);
   result.inputs = options.inputs;
