@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -68,18 +69,28 @@ void check_all(target::CompilerPool& pool, const std::vector<std::string>& files
   std::mutex mutex;
   InOrder in_order(on_report);
   BatchProgress progress{0, files.size()};
+  std::exception_ptr thrown;  // by a callback
   const auto work = [&] {
     for (size_t i = next++; i < files.size(); i = next++) {
       Report report = check_file(pool, files[i], options);
       const std::lock_guard lock(mutex);
-      in_order.add(i, std::move(report));
-      ++progress.done;
-      on_progress(progress);
+      if (thrown) return;
+      try {
+        in_order.add(i, std::move(report));
+        ++progress.done;
+        on_progress(progress);
+      } catch (...) {
+        thrown = std::current_exception();
+        return;
+      }
     }
   };
-  std::vector<std::jthread> threads;
-  for (int i = 1; i < std::min<int>(jobs, static_cast<int>(files.size())); ++i) threads.emplace_back(work);
-  work();
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 1; i < std::min<int>(jobs, static_cast<int>(files.size())); ++i) threads.emplace_back(work);
+    work();
+  }
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 }  // namespace sapper::check

@@ -19,7 +19,7 @@ struct BatchProgress {
 };
 
 // Checks `files` on as many threads as `jobs` says. `on_report` gets each report in the order of `files`, `on_progress`
-// after each module; neither is called from two threads at once.
+// after each module; neither is called from two threads at once. What one of them throws ends the batch and comes out.
 void check_all(target::CompilerPool& pool, const std::vector<std::string>& files, const CheckOptions& options, int jobs,
                const std::function<void(const Report&)>& on_report,
                const std::function<void(const BatchProgress&)>& on_progress);

@@ -1,13 +1,27 @@
 #include "cli/cli.h"
 
-#include <csignal>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
 
 #include "cli/commands.h"
 
 namespace sapper::cli {
 
+namespace {
+
+// A result that cannot be written is not given. (One that nobody reads ends the process by SIGPIPE, as with any tool.)
+int cannot_write(const char* why) {
+  fmt::print(stderr, "error: cannot write to standard output: {}\n", why);
+  return 2;
+}
+
+}  // namespace
+
 int run(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);
   CLI::App app("sapper finds, isolates and explains silent miscompilations in ML compilers.");
   app.name("sapper");
   app.set_version_flag("--version", "sapper " SAPPER_VERSION);
@@ -30,7 +44,10 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
+  } catch (const std::system_error& error) {  // fmt's
+    return cannot_write(error.what());
   }
+  if (std::fflush(stdout) != 0) return cannot_write(std::strerror(errno));
   return exit_code;
 }
 

@@ -1,5 +1,6 @@
 // The binary as people run it: exit codes, what is on stdout and stderr, and that bad input is told, not suffered.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,6 +55,13 @@ TEST_F(Cli, HelpHasAnExampleForEveryCommand) {
     EXPECT_NE(help.out.find("Example: sapper " + command), std::string::npos) << command << help.out;
   }
   EXPECT_EQ(run("--version").out, "sapper 0.1.0\n");
+}
+
+TEST_F(Cli, OutputThatCannotBeWrittenIsTwo) {
+  const Outcome full = run("isa >/dev/full");
+  EXPECT_EQ(full.code, 2);
+  EXPECT_THAT(full.err, ::testing::HasSubstr("cannot write to standard output"));
+  EXPECT_THAT(run("isa | head -1 >/dev/null; true").err, ::testing::IsEmpty());
 }
 
 TEST_F(Cli, BadUsageIsTwo) {
