@@ -202,17 +202,29 @@ TEST(LloPasses, KeepEveryBit) {
   EXPECT_GT(passes, 150);
 }
 
+// The names of the corpus of operations.
+std::vector<std::string> all_operations() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(shared + "/corpus/ops"))
+    if (entry.path().extension() == ".pb") names.push_back(entry.path().stem());
+  std::ranges::sort(names);
+  return names;
+}
+
 // Defects planted in the last stage are seen, and the changed instruction is named.
 TEST(LloMutants, AreFoundAndNamed) {
   SKIP_WITHOUT("tpu:v5e");
   int effective = 0;
   int named = 0;
   std::map<std::string, int> missed;
-  for (const char* name : {"softmax", "small", "cvti8", "sum0", "cmp", "roll", "trb", "u_sin"}) {
+  std::vector<std::string> names = {"softmax", "small", "cvti8", "sum0", "cmp", "roll", "trb", "u_sin"};
+  if (std::getenv("SAPPER_SLOW_TESTS") != nullptr) names = all_operations();
+  for (const std::string& name : names) {
     const auto kernels = kernels_of(name, kFirstAndLastStage);
     ASSERT_TRUE(kernels) << kernels.error().describe();
     for (const KernelReport& kernel : kernels->report.reports) {
       const llo::KernelDump* const dump = kernels->dump.kernel_of(kernel.instruction);
+      if (dump == nullptr || !kernel.call) continue;  // not run from LLO
       const auto first = llo::parse_program(dump->stage("original")->text, kernel.kernel);
       const auto last = llo::parse_program(dump->stage("final_bundles")->text, kernel.kernel);
       ASSERT_TRUE(first && last);
