@@ -27,7 +27,9 @@ def measured(path, command, environment=None):
     if not os.path.exists(path):
         print(" ".join(command[:8]), "...", flush=True)
         done = subprocess.run(command, cwd=ROOT, env={**os.environ, **(environment or {})}, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+                              stdout=subprocess.PIPE, check=False)
+        if done.returncode not in (0, 1, 3):
+            raise SystemExit(f"{command[0]} ended with {done.returncode}")
         with open(path + ".part", "w") as file:
             file.write(done.stdout)
         os.replace(path + ".part", path)
@@ -48,7 +50,7 @@ def checks(options, target):
 
 
 def decided(report):
-    outputs = report["outputs"] + [o for kernel in report.get("kernels", []) for o in kernel["outputs"]]
+    outputs = report["outputs"] + [o for kernel in report.get("kernels", []) for o in kernel.get("outputs", [])]
     return sum(o["elements"] for o in outputs), sum(o["undetermined"] for o in outputs)
 
 
@@ -131,6 +133,8 @@ def main():
     parser.add_argument("--targets", type=lambda text: text.split(","), default=CPU + TPU)
     parser.add_argument("--seeds", type=int, default=3)
     options = parser.parse_args()
+    if not glob.glob(os.path.join(options.corpus, "*.pb")):
+        raise SystemExit(f"{options.corpus}: no modules")
     os.makedirs(options.results, exist_ok=True)
     counts, rest = false_alarms(options)
     page = PAGE.format(counts=counts, rest=rest, sensitivity=sensitivity(options), soundness=soundness(options),

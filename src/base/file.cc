@@ -64,7 +64,23 @@ Result<std::string> read_file(const std::string& path, size_t limit_bytes) {
   return bytes;
 }
 
+namespace {
+
+// What is there already and no file of its own (a link, a pipe, a device) is written through, not replaced.
+Status write_through(const std::string& path, std::string_view bytes) {
+  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
+  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  if (!stream) return fail(ErrorKind::BadInput, "{}: cannot write: {}", path, std::strerror(errno));
+  return {};
+}
+
+}  // namespace
+
 Status write_file(const std::string& path, std::string_view bytes) {
+  std::error_code error;
+  const std::filesystem::file_status there = std::filesystem::symlink_status(path, error);
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) return write_through(path, bytes);
   const std::string temporary = fmt::format("{}.{}.partial", path, getpid());
   std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
   stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

@@ -32,6 +32,7 @@ Result<BoundedModule> with_bounds(const Module& module, const numerics::Contract
 
 Result<BoundedModule> with_rules(const Module& module, const numerics::Contract& contract, Rule (*rules)(hlo::Opcode)) {
   SAPPER_CHECKED(refuse_dynamic_shapes(module));
+  SAPPER_CHECKED(eval::check_call_depth(module));
   // The rules know nothing of roundings inside operations of mixed float types.
   const std::optional<Module> converting = eval::with_explicit_converts(module, {});
   const Module& plain = converting ? *converting : module;

@@ -28,10 +28,10 @@ struct BoundedModule {
   std::vector<std::string> unbounded;
 };
 
-// Deviations are f32 (f64 beside f64, c128 and 64-bit integers), not negative, rounded upwards. Where one is infinite
-// or NaN, a legal implementation may give anything. They count distance: of real numbers, in the complex plane, between
-// integers; of preds, 1 means undecided. The module must be verified. Linear in the module's size, but for loops and
-// computations called with different leaves deviating.
+// Deviations are f32 (f64 beside f64, c128 and integers of 32 bits and more), not negative, rounded upwards. Where one
+// is infinite or NaN, a legal implementation may give anything. They count distance: of real numbers, in the complex
+// plane, between integers; of preds, 1 means undecided. The module must be verified. Linear in the module's size, but
+// for loops and computations called with different leaves deviating.
 [[nodiscard]] Result<BoundedModule> with_bounds(const hlo::Module& module, const numerics::Contract& contract);
 
 struct Bounded {

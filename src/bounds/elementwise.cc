@@ -27,7 +27,8 @@ Expression hull_of(Expression value, Expression operand, Expression deviation, F
 
 // |e^(a+d) - e^a| for |d| <= e, given e^a: below e^a (e + e^2) where e <= 1, below e^(a+e) elsewhere.
 Expression exponential_slope(Expression exponential, Expression argument, Expression e) {
-  return where(e <= 1.0, exponential * e * (e + 1), exp(argument + e));
+  // The argument's own rounding is that of a number below 128.
+  return where(e <= 1.0, exponential * e * (e + 1), exp(argument + e) * (1 + 0x1p-16));
 }
 
 Expression integer_part(Expression a) { return where(a < 0.0, ceil(a), floor(a)); }
@@ -88,14 +89,13 @@ Expression complex_function(const Site& site, Expression e) {
   const Expression size = unrounded_magnitude(site);
   switch (site.instruction.opcode) {
     case Opcode::Exponential: return or_infinite(e <= 1.0, size * e * (e + 1));
-    case Opcode::Sqrt: return or_infinite(site.magnitude(0) > e, e / size);
     default: return undetermined_where(e);
   }
 }
 
 // The sign of a zero that has not been computed exactly is free: infinite where the operand is 0, whose sign decides.
 Expression undetermined_at_zero(const Site& site, size_t operand, Expression bound) {
-  return or_infinite(!(site.magnitude(operand) <= 0.0), bound);
+  return or_infinite(!(abs(site.real(operand)) <= 0.0), bound);
 }
 
 Deviation divide(const Site& site) {
@@ -121,6 +121,7 @@ Deviation multiply(const Site& site) {
 Deviation power(const Site& site) {
   const Deviation a = site.deviation(0), b = site.deviation(1);
   if (!a && !b) return std::nullopt;
+  if (hlo::is_complex(site.type())) return undetermined_where(*sum(a, b));
   const Expression base = site.magnitude(0);
   Deviation exponent;  // how far b log a may deviate
   if (a) {
@@ -135,7 +136,7 @@ Deviation power(const Site& site) {
   }
   const Expression bound =
       or_infinite(*exponent <= 1.0, product_upwards(unrounded_magnitude(site), *exponent) * (*exponent + 1));
-  if (!a || hlo::is_complex(site.type())) return bound;
+  if (!a) return bound;
   return where(site.real(1) < 0.0, undetermined_at_zero(site, 0, bound), bound);
 }
 
@@ -211,8 +212,12 @@ Deviation compare_values(const Site& site) {
   // A tie is on the side of one answer.
   const Expression low = 0 - shift;
   const Expression bounded = shift < infinity;
-  if (direction == "LT" || direction == "GE") return verdict(bounded & ((distance < low) | (distance >= shift)));
-  return verdict(bounded & ((distance > shift) | (distance <= low)));
+  const Expression apart = abs(distance) > shift;
+  // That is certain only where the distance is not rounded.
+  const Expression exact = (abs(site.real(0)) <= 0.0) | (abs(site.real(1)) <= 0.0);
+  const bool upper = direction == "LT" || direction == "GE";
+  const Expression at_tie = upper ? compare("EQ", distance, shift) : compare("EQ", distance, low);
+  return verdict(bounded & (apart | (exact & at_tie)));
 }
 
 Deviation select(const Site& site) {
@@ -239,9 +244,13 @@ Deviation convert(const Site& site) {
     if (!a && !narrows) return std::nullopt;
     // A widening convert rounds nothing: nothing to leave out, nothing to round otherwise.
     if (!narrows && numerics::unit_roundoff(from) > 0) return converted(*a, deviation_type(to));
-    const Deviation shift = a ? Deviation(converted(*a, deviation_type(to))) : a;
+    // What vanishes in f32 may still decide a rounding.
+    Deviation shift = a;
+    if (a && a->shape().element_type() != deviation_type(to))
+      shift = converted(where_positive(*a, *a + 0x1p-149), deviation_type(to));
     const numerics::FunctionError own = numerics::function_error(site.contract(), Opcode::Convert, to);
-    if (!hlo::is_float(from) || !a || (own.elided > 0 && !site.is_output)) return site.rounded(shift);
+    const bool real = hlo::is_float(from) && hlo::is_float(to);
+    if (!real || !a || (own.elided > 0 && !site.is_output)) return site.rounded(shift);
     // Rounded to what the ends are rounded to.
     const Expression moved = hull_of(site.result_real(), site.real(0), *a,
                                      [&](Expression x) { return converted(converted(x, to), deviation_type(to)); });

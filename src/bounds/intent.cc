@@ -94,8 +94,9 @@ Deviations some_of_the_operands(const Site& site) {
 
 bool chooses(const Site& site, size_t body) {
   const hlo::Computation& called = site.called(body);
-  const hlo::Instruction& root = called.root_instruction();
-  return root.opcode == Opcode::Parameter || root.opcode == Opcode::Maximum || root.opcode == Opcode::Minimum;
+  const std::optional<Opcode> operation = single_operation(called);
+  return called.root_instruction().opcode == Opcode::Parameter || operation == Opcode::Maximum ||
+         operation == Opcode::Minimum;
 }
 
 Deviations reduce(const Site& site) {
@@ -107,11 +108,21 @@ Deviations reduce(const Site& site) {
   };
   Sources of_elements, sources;
   of_elements.add(site.operand(0), site.moved_deviation(0));
-  sources.add(site.everywhere(site.operand(1)), std::nullopt);
+  Deviation init = site.moved_deviation(1);
+  if (init) init = site.everywhere(*init);
+  sources.add(site.everywhere(site.operand(1)), init);
   sources.meant = *sources.meant | any_along(*of_elements.meant);
   sources.nan = *sources.nan | any_along(*of_elements.nan);
-  if (of_elements.produced) sources.produced = any_along(*of_elements.produced);
+  if (of_elements.produced) {
+    const Expression among_elements = any_along(*of_elements.produced);
+    sources.produced = sources.produced ? *sources.produced | among_elements : among_elements;
+  }
   return {marked(produced(result_leaf(site, 0), sources), site.type())};
+}
+
+// Of another type it is arithmetic on bits.
+Deviations bitcast(const Site& site) {
+  return site.type() == site.operand_type(0) ? bound_bitcast(site) : anywhere(site);
 }
 
 Deviations combine(const Site& site) { return chooses(site, 0) ? some_of_the_operands(site) : anywhere(site); }
@@ -123,6 +134,8 @@ Rule find_intent(Opcode opcode) {
                             bound_pass_through, bound_collective,    bound_exact};
   if (std::ranges::find(moves, bound) != std::end(moves)) return bound;
   if (opcode == Opcode::Select) return select;
+  if (opcode == Opcode::Bitcast) return bitcast;
+  if (opcode == Opcode::BitcastConvert) return anywhere;
   if (bound == &bound_elementwise) return elementwise;
   switch (opcode) {
     case Opcode::Reduce: return reduce;

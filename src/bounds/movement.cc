@@ -43,7 +43,10 @@ Deviation doubt_of_indices(const Site& site, size_t first) {
 
 }  // namespace
 
-Deviations bound_movement(const Site& site) { return {moved(site, site.operands.size())}; }
+Deviations bound_movement(const Site& site) {
+  if (site.instruction.shape.is_tuple()) return site.operands[0]->deviations;  // a copy of one
+  return {moved(site, site.operands.size())};
+}
 
 // A bitcast moves elements by how its operand lies in memory. Deviations do not lie there: they get its layout first.
 Deviations bound_bitcast(const Site& site) {

@@ -72,36 +72,47 @@ Expression doubt_of_places(const Site& site, Expression keys, Expression shift, 
 
 // Below which numbers count as zero when they are compared; 0: none do.
 double least_compared(const Site& site, ElementType type) {
-  const bool flushes = site.contract().flush_subnormals && (type == ElementType::F32 || type == ElementType::BF16);
-  return flushes ? 0x1p-126 : 0;
+  return site.contract().flush_subnormals && hlo::is_float(type) ? numerics::flushed_below(type) : 0;
 }
 
-// Numbers of the first operand's type as comparisons see them.
-Expression as_compared(const Site& site, Expression keys) {
-  const double limit = least_compared(site, site.operand_type(0));
-  return limit > 0 ? where(abs(keys) < limit, keys.constant(0), keys) : keys;
+// Numbers as comparisons see them; `type` is what the program has them in.
+Expression as_compared(const Site& site, Expression numbers, ElementType type) {
+  const double limit = least_compared(site, type);
+  return limit > 0 ? where(abs(numbers) < limit, numbers.constant(0), numbers) : numbers;
 }
 
-// The first result, whose order all have.
-Expression sorted_keys(const Site& site) { return as_compared(site, real_of(element(site, 0))); }
+// Result `i`, a key, as comparisons see it.
+Expression sorted_key(const Site& site, size_t i) {
+  return as_compared(site, real_of(element(site, i)), leaf_shapes(site.instruction.shape)[i].element_type());
+}
 
-// Where an element of sorted keys equals a neighbour.
-Expression equals_neighbour(const Site& site, Expression keys, int64_t dimension) {
-  const auto equals = [&](int64_t by) { return compare("EQ", keys, shifted(site, keys, dimension, by, infinity)); };
+// Where an element equals a neighbour in all keys.
+Expression equals_neighbour(const Site& site, const std::vector<size_t>& keys, int64_t dimension) {
+  const auto equals = [&](int64_t by) {
+    Deviation all;
+    for (const size_t key : keys) {
+      const Expression sorted = sorted_key(site, key);
+      const Expression equal = compare("EQ", sorted, shifted(site, sorted, dimension, by, infinity));
+      all = all ? *all & equal : equal;
+    }
+    return *all;
+  };
   return equals(1) | equals(-1);
 }
 
-// The first result holds sorted keys, the others may come with any of those equal to theirs: where `tied`.
-Deviations tied_companions(const Site& site, Expression tied) {
-  Deviations all = {std::nullopt};
-  if (const double limit = least_compared(site, site.operand_type(0)); limit > 0) {
-    const Expression keys = real_of(element(site, 0));
-    all[0] = where(abs(keys) < limit, keys.constant(2 * limit), keys.constant(0));
-  }
-  for (size_t i = 1; i < site.instruction.shape.elements().size(); ++i) {
-    const ElementType type = deviation_type(site.instruction.shape.elements()[i].element_type());
-    const Expression zero = converted(tied, type).constant(0);
-    all.push_back(where(tied, zero.constant(infinity), zero));
+// Where `tied`, what is no key may come with any of the equal keys.
+Deviations tied_companions(const Site& site, const std::vector<size_t>& keys, Expression tied) {
+  Deviations all;
+  const std::vector<Shape> leaves = leaf_shapes(site.instruction.shape);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const Expression zero = converted(tied, deviation_type(leaves[i].element_type())).constant(0);
+    if (std::ranges::find(keys, i) == keys.end()) {
+      all.push_back(where(tied, zero.constant(infinity), zero));
+      continue;
+    }
+    all.push_back(std::nullopt);
+    if (const double limit = least_compared(site, leaves[i].element_type()); limit > 0)
+      all.back() = where(abs(real_of(element(site, i))) < limit, zero.constant(2 * limit), zero);
   }
   return all;
 }
@@ -131,7 +142,7 @@ Expression equals_left_out(const Site& site, Expression keys, int64_t dimension)
   const auto count = [&](Expression all) {
     return site.reduced_along(Opcode::Add, converted(equal_to_last(all), keys.shape().element_type()), {dimension});
   };
-  const Expression operand = as_compared(site, site.real(0));
+  const Expression operand = as_compared(site, site.real(0), site.operand_type(0));
   const Expression more = converted(count(operand) > count(keys), keys.shape().element_type());
   return equal_to_last(keys) & (along(more, keys.shape()) > 0.0);
 }
@@ -206,6 +217,8 @@ Deviations bound_sort(const Site& site) {
   std::vector<size_t> keys;
   for (size_t i = 0; i < count; ++i)
     if (used[2 * i] || used[2 * i + 1]) keys.push_back(i);
+  const Deviations tied =
+      ties && !keys.empty() ? tied_companions(site, keys, equals_neighbour(site, keys, dimension)) : Deviations(count);
   const bool one_key = keys.size() == 1 && hlo::is_float(site.operand_type(keys[0]));
   bool keys_deviate = false, others_deviate = false;
   for (size_t i = 0; i < count; ++i) {
@@ -213,11 +226,9 @@ Deviations bound_sort(const Site& site) {
     (std::ranges::find(keys, i) != keys.end() ? keys_deviate : others_deviate) = true;
   }
   if (!keys_deviate) {
-    Deviations all = others_deviate ? moved_along(site)
-                     : ties         ? tied_companions(site, equals_neighbour(site, sorted_keys(site), dimension))
-                                    : Deviations(count);
+    Deviations all = others_deviate ? moved_along(site) : Deviations(count);
     const Deviations zeros = reordered_zeros(site, keys, dimension);
-    for (size_t i = 0; i < count; ++i) all[i] = sum(all[i], zeros[i]);
+    for (size_t i = 0; i < count; ++i) all[i] = sum(sum(all[i], zeros[i]), tied[i]);
     return all;
   }
   // Keys that compare as zero when they are subnormal are keys that deviate.
@@ -226,8 +237,6 @@ Deviations bound_sort(const Site& site) {
   // Subnormal keys count as zero and stay what they are: they may change places over twice their magnitude.
   const Expression shift = largest_along(site, *key, dimension) * (site.contract().flush_subnormals ? 2 : 1);
   const Expression doubt = doubt_of_places(site, real_of(element(site, keys[0])), shift, dimension);
-  const Deviations tied =
-      ties ? tied_companions(site, equals_neighbour(site, sorted_keys(site), dimension)) : Deviations(count);
   Deviations all;
   for (size_t i = 0; i < count; ++i) {
     // An operand that is given twice is a key of its own.
@@ -243,8 +252,9 @@ Deviations bound_topk(const Site& site) {
   if (!site.contract().unordered_ties || !site.instruction.shape.is_tuple())
     return Deviations(leaf_count(site.instruction.shape));
   const auto dimension = static_cast<int64_t>(site.operand_shape(0).rank()) - 1;
-  const Expression keys = sorted_keys(site);
-  return tied_companions(site, equals_neighbour(site, keys, dimension) | equals_left_out(site, keys, dimension));
+  const Expression tied =
+      equals_neighbour(site, {0}, dimension) | equals_left_out(site, sorted_key(site, 0), dimension);
+  return tied_companions(site, {0}, tied);
 }
 
 }  // namespace sapper::bounds

@@ -35,22 +35,14 @@ double smallest(ElementType type) {
   return format ? hlo::decode_float(*format, format->mantissa_bits == 0 ? 0 : 1) : 0;
 }
 
-// Below which results may be flushed to zero: the smallest normal f32 for all types that have its exponents.
-double flushed_below(ElementType type) {
-  switch (type) {
-    case ElementType::F32:
-    case ElementType::BF16:
-    case ElementType::C64: return 0x1p-126;
-    default: return 0;
-  }
-}
-
 // What an implementation multiplies before it reduces its argument, at most.
 Expression scaled_argument(const Site& site) {
   const Expression first = site.magnitude(0);
   const Deviation moves = site.deviation(0);
   if (site.instruction.opcode != Opcode::Power) return moves ? first + *moves : first;
-  const Expression exponent = magnitude_of(log(first)) * site.magnitude(1);
+  Expression logarithm = magnitude_of(log(first));
+  if (hlo::is_complex(site.type())) logarithm = logarithm + 3.15;  // and the angle
+  const Expression exponent = logarithm * site.magnitude(1);
   // Where it deviates by more than 1, power has no bound.
   const bool deviates = moves || site.deviation(1);
   return where(exponent > 0.0, deviates ? exponent + 1 : exponent, exponent.constant(0));  // pow(1, inf), pow(0, 0)
@@ -113,7 +105,9 @@ ElementType deviation_type(ElementType type) {
   switch (type) {
     case ElementType::F64:
     case ElementType::C128:
+    case ElementType::S32:  // whose numbers f32 rounds
     case ElementType::S64:
+    case ElementType::U32:
     case ElementType::U64: return ElementType::F64;
     default: return ElementType::F32;
   }
@@ -181,7 +175,7 @@ Expression Site::result_magnitude() const { return magnitude_of({&builder, resul
 
 Deviation Site::deviation(size_t i) const {
   const Deviation& moved = moved_deviation(i);
-  const double limit = contract().flush_subnormals ? flushed_below(operand_type(i)) : 0;
+  const double limit = contract().flush_subnormals ? numerics::flushed_below(operand_type(i)) : 0;
   if (limit == 0) return moved;
   const Expression size = magnitude(i);
   return sum(moved, where(size < limit, size, size.constant(0)));
@@ -219,7 +213,7 @@ Deviation Site::rounded(Deviation propagated, numerics::FunctionError own) const
 Deviation Site::with_own_error(Deviation total, const Deviation& propagated, numerics::FunctionError own) const {
   if (is_output) own.elided = 0;
   const double unit = numerics::unit_roundoff(type());
-  const double flushed = contract().flush_subnormals ? flushed_below(type()) : 0;
+  const double flushed = contract().flush_subnormals ? numerics::flushed_below(type()) : 0;
   const bool always = own.relative > 0 || own.absolute > 0 || own.argument > 0 || own.elided > 0 || flushed > 0;
   if (!total && !always) return std::nullopt;
   const Expression size = result_magnitude();
@@ -267,18 +261,18 @@ Expression Site::arithmetic_deviation_or_zero(size_t i) const {
 bool Site::any_deviates_in_arithmetic() const {
   if (any_deviates()) return true;
   for (size_t i = 0; i < operands.size(); ++i)
-    if (contract().flush_subnormals && flushed_below(operand_type(i)) > 0) return true;
+    if (contract().flush_subnormals && numerics::flushed_below(operand_type(i)) > 0) return true;
   return false;
 }
 
 Expression Site::any_of_zeros(Expression deviation) const {
-  const double limit = contract().flush_subnormals ? flushed_below(type()) : 0;
+  const double limit = contract().flush_subnormals ? numerics::flushed_below(type()) : 0;
   if (limit == 0) return deviation;
   return deviation + where(result_magnitude() < limit, deviation.constant(2 * limit), deviation.constant(0));
 }
 
 double Site::flushed_terms(double terms) const {
-  return contract().flush_subnormals ? terms * flushed_below(type()) : 0;
+  return contract().flush_subnormals ? terms * numerics::flushed_below(type()) : 0;
 }
 
 Expression Site::reduced_along(Opcode operation, Expression a, std::vector<int64_t> dimensions) const {

@@ -2,7 +2,7 @@
 // most
 //   sum ea (|b| + eb) + |a| eb   +   roundings * sum |a| |b|
 // where the roundings are those of n products and n - 1 additions in any order. These are sums of products themselves,
-// and are computed as such, in f32.
+// and are computed as such.
 #include <cmath>
 
 #include "bounds/rules.h"
@@ -33,11 +33,11 @@ double pass_error(int passes) {
 Expression product(const Site& site, Expression a, Expression b) {
   Instruction like = site.instruction;
   if (like.shared_attributes) like.edit_attributes().clear_precision_config();
-  const Expression operands[] = {converted(a, ElementType::F32), converted(b, ElementType::F32)};
-  const Expression sum{&site.builder,
-                       site.builder.add_like(like, site.instruction.shape.with_element_type(ElementType::F32),
-                                             {operands[0].index, operands[1].index})};
-  return converted(sum, deviation_type(site.type()));
+  const ElementType type = deviation_type(site.type());
+  const Expression operands[] = {converted(a, type), converted(b, type)};
+  const Expression sum{&site.builder, site.builder.add_like(like, site.instruction.shape.with_element_type(type),
+                                                            {operands[0].index, operands[1].index})};
+  return sum;
 }
 
 // `terms` products are summed for each element of the result.
@@ -66,7 +66,8 @@ Deviation sum_of_products(const Site& site, double terms) {
     // rounded by up to half the smallest number, twice.
     const Expression each = in_range(1, b ? most + *b / roundings : most);
     const Expression units = sum_over(left, each);
-    const Expression error = units * roundings + terms * 0x1p-149;
+    const double smallest = deviation_type(site.type()) == ElementType::F64 ? 0x1p-1074 : 0x1p-149;
+    const Expression error = units * roundings + terms * smallest;
     total = site.sum_within_range(where(units <= 0.0, units, error), roundings);
   } else if (roundings > 0) {
     total = sum_over(left, in_range(1, b ? most * roundings + *b : most * roundings));

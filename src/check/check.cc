@@ -391,7 +391,7 @@ std::string closer_look(const Report& report, const CheckOptions& options) {
   std::string command = fmt::format("sapper check {} --on {} --stages all", shell_quoted(report.path), report.target);
   if (options.level != Level::Hlo) command += options.level == Level::Llo ? " --level llo" : " --level all";
   if (options.inputs.empty()) {
-    command += fmt::format(" --seed {}", report.seed);
+    command += fmt::format(" --seed {} --seeds 1", report.seed);
     if (report.inputs_kind != to_string(inputs::Kind::Dense) && !report.inputs_kind.empty())
       command += fmt::format(" --inputs-kind {}", report.inputs_kind);
   } else {

@@ -44,11 +44,14 @@ bool takes_min_or_max(const Module& module, const hlo::Instruction& instruction)
   }
 }
 
-// Whether `is_so` of an element of a float array; of nothing else.
+// Whether `is_so` of an element, or of a part of one, of an array of real or complex numbers.
 bool holds(const Literal& array, bool (*is_so)(double)) {
-  if (!array.shape().is_array() || !hlo::is_float(array.shape().element_type())) return false;
-  for (int64_t i = 0; i < array.element_count(); ++i)
-    if (is_so(array.real_at(i))) return true;
+  if (!array.shape().is_array()) return false;
+  const hlo::ElementType type = array.shape().element_type();
+  for (int64_t i = 0; i < array.element_count(); ++i) {
+    if (hlo::is_float(type) && is_so(array.real_at(i))) return true;
+    if (hlo::is_complex(type) && (is_so(array.complex_at(i).real()) || is_so(array.complex_at(i).imag()))) return true;
+  }
   return false;
 }
 
@@ -73,10 +76,9 @@ Literal infinite_where(const Literal& marks, const Literal& deviation) {
 std::vector<Literal> without_subnormals(std::vector<Literal> values) {
   for (Literal& value : values) {
     if (!value.shape().is_array()) continue;
-    const auto format = hlo::float_format(value.shape().element_type());
-    if (!format) continue;
-    const double least = hlo::least_normal(*format);
-    for (int64_t i = 0; i < value.element_count(); ++i)
+    const hlo::ElementType type = value.shape().element_type();
+    const double least = hlo::is_float(type) ? numerics::flushed_below(type) : 0;
+    for (int64_t i = 0; least > 0 && i < value.element_count(); ++i)
       if (std::fabs(value.real_at(i)) < least) value.set_real(i, 0);
   }
   return values;
@@ -175,7 +177,7 @@ const char* Judge::reason_of_the_whole(const Literal& got) {
     return "an unstable sort leaves elements that compare equal in another order";
   if (policy_.strict || !got.shape().same_ignoring_layout(reference_.shape())) return nullptr;
   if (const auto without = eval::evaluate(module_, without_subnormals(arguments_), evaluation_))
-    if (numerics::same_bits(got, *without, numerics::Alike::Subnormals)) return "subnormals are flushed to zero";
+    if (numerics::same_bits(got, *without, numerics::Alike::FlushedSubnormals)) return "subnormals are flushed to zero";
   return nullptr;
 }
 
@@ -210,6 +212,7 @@ OutputReport Judge::judge_leaf(Leaf leaf) {
   if (open_meaning_->empty()) return report;
   report.verdict = Verdict::Undetermined;
   report.reason = *open_meaning_;
+  report.difference.undetermined = report.difference.mismatches;
   return report;
 }
 
@@ -218,6 +221,7 @@ OutputReport Judge::judge_by_bounds(const Leaf& leaf) {
   const Bounds& strict = bounds_under({});
   if (strict.error) {
     report.difference = numerics::compare(leaf.got, leaf.expected, numerics::Tolerance{});
+    report.difference.undetermined = report.difference.mismatches;
     report.verdict = Verdict::Undetermined;
     report.reason = fmt::format("results differ, and cannot be bounded: {}", strict.error->describe());
     return report;
@@ -315,8 +319,10 @@ numerics::Difference Judge::within(const Bounds& bounds, const Leaf& leaf) {
   const Literal& deviation = bounds.deviations[leaf.index];
   if (leaf.open != nullptr)
     return numerics::compare_within(leaf.got, leaf.expected, infinite_where(*leaf.open, deviation));
-  if (!deviation.shape().is_array()) return numerics::compare(leaf.got, leaf.expected, numerics::Tolerance{});
-  return numerics::compare_within(leaf.got, leaf.expected, deviation);
+  if (deviation.shape().is_array()) return numerics::compare_within(leaf.got, leaf.expected, deviation);
+  numerics::Difference difference = numerics::compare(leaf.got, leaf.expected, numerics::Tolerance{});
+  if (difference.mismatches > 0) difference.max_excess = std::numeric_limits<double>::infinity();
+  return difference;
 }
 
 std::string Judge::doubt_about(const Bounds& bounds, const numerics::Difference& difference) const {

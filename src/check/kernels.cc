@@ -178,7 +178,7 @@ class KernelsRun {
     if (!element) return;
     if (!options_.policy.strict && numerics::same_bits(first, later, numerics::Alike::Zeros)) {
       worsen(report, Verdict::Policy, "passes fold 0 + x to x: zeros have other signs");
-    } else if (!options_.policy.strict && numerics::same_bits(first, later, numerics::Alike::Subnormals)) {
+    } else if (!options_.policy.strict && numerics::same_bits(first, later, numerics::Alike::FlushedSubnormals)) {
       worsen(report, Verdict::Policy, "passes fold 0 + x to x: subnormals are not flushed to zero");
     } else {
       worsen(report, Verdict::Mismatch,

@@ -20,7 +20,8 @@ void for_each_output(const Report& report, Visit&& visit) {
 }
 
 std::string times_bound(double excess) {
-  return std::isfinite(excess) ? fmt::format("{:.3g} times its bound", excess) : "where nothing may deviate";
+  if (excess == 0) return "";  // judged by a tolerance, or by what it does
+  return std::isfinite(excess) ? fmt::format(" {:.3g} times its bound,", excess) : " where nothing may deviate,";
 }
 
 }  // namespace
@@ -45,20 +46,21 @@ std::string ranking(std::vector<Finding> findings) {
   std::string text = "The worst first:\n";
   for (size_t i = 0; i < std::min(findings.size(), most_lines); ++i) {
     const Finding& finding = findings[i];
-    text += fmt::format("  {}: {}, relative error {:.3g}{}\n", finding.path, times_bound(finding.excess),
+    text += fmt::format("  {}:{} relative error {:.3g}{}\n", finding.path, times_bound(finding.excess),
                         finding.relative, finding.where.empty() ? "" : ", " + finding.where);
   }
   if (findings.size() > most_lines) text += fmt::format("  and {} more\n", findings.size() - most_lines);
   return text;
 }
 
-double decided_share(const Report& report) {
+std::optional<double> decided_share(const Report& report) {
   int64_t elements = 0, undetermined = 0;
   for_each_output(report, [&](const OutputReport& output) {
     elements += output.difference.elements;
     undetermined += output.difference.undetermined;
   });
-  return elements == 0 ? 1 : 1 - static_cast<double>(undetermined) / static_cast<double>(elements);
+  if (elements == 0) return std::nullopt;
+  return 1 - static_cast<double>(undetermined) / static_cast<double>(elements);
 }
 
 }  // namespace sapper::check

@@ -1,6 +1,7 @@
 // Which mismatch to look at first, and how much of a result could be judged at all.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct Finding {
 // The worst first, a line each; empty for fewer than two.
 [[nodiscard]] std::string ranking(std::vector<Finding> findings);
 
-// The share of elements of outputs and kernels' outputs that bounds decided.
-[[nodiscard]] double decided_share(const Report& report);
+// The share of elements of outputs and kernels' outputs that were decided; nullopt: nothing was compared.
+[[nodiscard]] std::optional<double> decided_share(const Report& report);
 
 }  // namespace sapper::check

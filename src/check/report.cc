@@ -225,7 +225,8 @@ std::string to_json(const Report& report) {
   if (report.error) json["error"] = {{"kind", to_string(report.error->kind)}, {"message", report.error->describe()}};
   json["outputs"] = Json::array();
   for (const OutputReport& output : report.outputs) json["outputs"].push_back(output_json(output));
-  json["decided"] = decided_share(report);
+  const std::optional<double> decided = decided_share(report);
+  json["decided"] = decided ? Json(*decided) : Json(nullptr);
   json["stages"] = Json::array();
   for (const StageReport& stage : report.stages) json["stages"].push_back(stage_json(stage));
   json["guilty"] = guilty_json(report.guilty);

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <system_error>
 
 #include "cli/commands.h"
@@ -44,8 +45,12 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
-  } catch (const std::system_error& error) {  // fmt's
-    return cannot_write(error.what());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "error: out of memory\n");
+    return 3;
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout) == 0) throw;
+    return cannot_write(error.code().message().c_str());
   }
   if (std::fflush(stdout) != 0) return cannot_write(std::strerror(errno));
   return exit_code;

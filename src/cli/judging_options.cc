@@ -25,6 +25,13 @@ void add_machine_options(CLI::App& command, JudgingOptions& options) {
       {"double", "single"});
 }
 
+// A number of seconds that a clock can hold; not NaN.
+std::string check_seconds(const std::string& text) {
+  double seconds = 0;
+  const bool is_number = CLI::detail::lexical_cast(text, seconds);
+  return is_number && seconds > 0 && seconds <= 1e7 ? "" : fmt::format("{} is no number of seconds up to 1e7", text);
+}
+
 }  // namespace
 
 void add_judging_options(CLI::App& command, JudgingOptions& options) {
@@ -44,7 +51,7 @@ void add_judging_options(CLI::App& command, JudgingOptions& options) {
   command.add_option("--input-set", options.input_set, "Only set N of the inputs file")->check(CLI::NonNegativeNumber);
   command.add_flag("--strict", options.strict, "Judge by strict HLO semantics: no excess precision, no real algebra");
   command.add_option("--time-limit", options.time_limit, "Seconds for one compilation or evaluation")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Validator(&check_seconds, "SECONDS"))
       ->capture_default_str();
   add_machine_options(command, options);
 }
@@ -54,7 +61,7 @@ Result<check::CheckOptions> check_options(const JudgingOptions& options) {
   SAPPER_TRY(result.target, target::parse_target(options.target.on));
   SAPPER_TRY(result.configuration, configuration(options.target));
   result.machine = machine_options(options);
-  result.sampling = {options.seed, options.seeds > 0 ? std::optional(options.seeds) : std::nullopt, {}};
+  result.sampling = {options.seed, options.seeds, {}};
   for (const inputs::Kind kind : inputs::kinds)
     if (options.inputs_kind == "all" || options.inputs_kind == to_string(kind)) result.sampling.kinds.push_back(kind);
   result.inputs = options.inputs;

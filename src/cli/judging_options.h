@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
 #include "check/check.h"
@@ -15,7 +16,7 @@ struct JudgingOptions {
   std::string inputs;
   int input_set = -1;  // all
   uint64_t seed = 0;
-  int seeds = 0;                      // as many as check::Sampling takes by itself
+  std::optional<int> seeds;
   std::string inputs_kind = "dense";  // or "all"
   bool strict = false;
   double time_limit = 300;

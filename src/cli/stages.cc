@@ -87,7 +87,11 @@ Status run(const Arguments& arguments) {
   if (llo) request.dump_llo = ".*";
   target::CompilerPool pool({.workers = 1});
   SAPPER_TRY(target::CompileResult compiled, pool.compile(on, request));
-  if (!arguments.output.empty()) std::filesystem::create_directories(arguments.output);
+  std::error_code error;
+  if (!arguments.output.empty() && !std::filesystem::create_directories(arguments.output, error) &&
+      !std::filesystem::is_directory(arguments.output, error))
+    return fail(ErrorKind::BadInput, "{}: cannot make this folder: {}", arguments.output,
+                error ? error.message() : "something else has the name");
   if (llo) return list_kernels(compiled, arguments);
   compiled.stages.push_back({static_cast<int>(compiled.stages.size()), "", "optimized", compiled.optimized});
   std::string last;

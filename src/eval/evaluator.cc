@@ -18,6 +18,8 @@ using hlo::Module;
 // Computations run inside each other on the machine's stack.
 constexpr int deepest_calls = 1000;
 
+}  // namespace
+
 Status check_call_depth(const Module& module) {
   std::vector<int> depths;  // called computations come before their callers
   depths.reserve(module.computations.size());
@@ -38,6 +40,8 @@ Status check_call_depth(const Module& module) {
   }
   return {};
 }
+
+namespace {
 
 bool has_unbounded_dimension(const hlo::Shape& shape) {
   const auto& dimensions = shape.dimensions();

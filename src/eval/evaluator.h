@@ -13,6 +13,9 @@
 
 namespace sapper::eval {
 
+// Resource, where computations call each other deeper than the stack allows (1000 levels). Linear.
+[[nodiscard]] Status check_call_depth(const hlo::Module& module);
+
 // Receives each instruction's value as it is computed, in execution order: inside fusions, calls, branches and loop
 // bodies (once an iteration) too, but not inside computations that are applied to elements: reducers, comparators,
 // combiners, maps. Converts that the evaluator adds between float types come under the name of what they

@@ -56,11 +56,14 @@ void Planner::join_groups(InstructionIndex i) {
 }
 
 std::vector<uint32_t> Planner::groups_to_join(InstructionIndex i) {
+  constexpr size_t most_copies = 4;  // of a cheap operation
   const Users& users = users_[slot_of(i)];
   if (traced_ || is_dynamic(instruction(i)) || users.groups.empty()) return {};
   const bool all_have_room =
       std::all_of(users.groups.begin(), users.groups.end(), [&](uint32_t group) { return has_room_for(group, i); });
-  if (!users.elsewhere && all_have_room && (users.groups.size() == 1 || is_cheap(i))) return users.groups;
+  if (!users.elsewhere && all_have_room &&
+      (users.groups.size() == 1 || (users.groups.size() <= most_copies && is_cheap(i))))
+    return users.groups;
   const auto root = [&](uint32_t group) { return groups_[group].root; };
   const uint32_t first = std::ranges::min(users.groups, {}, root);
   if (users.first <= root(first) || !has_room_for(first, i)) return {};
@@ -124,7 +127,10 @@ void Planner::use_by_group(InstructionIndex i, size_t operand, uint32_t group) {
     use_in_memory(slot, groups_[group].root);
   } else if (shape.element_count() == groups_[group].element_count && lanes_of_slot_are(slot, shape)) {
     std::vector<uint32_t>& groups = users_[slot].groups;
-    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+    // Those further back may be there twice: then there are more than an operation is copied to.
+    constexpr std::ptrdiff_t most_remembered = 8;
+    const auto recent = std::ssize(groups) > most_remembered ? groups.end() - most_remembered : groups.begin();
+    if (std::find(recent, groups.end(), group) == groups.end()) groups.push_back(group);
   } else {
     use_elsewhere(slot, groups_[group].root);
   }

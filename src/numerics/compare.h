@@ -58,13 +58,13 @@ struct Element {
   size_t leaf = 0;
   int64_t index = 0;  // row-major
 };
-// What counts as the same: bits (any NaN being as good as another); also zeros of either sign; also subnormals and zeros.
-enum class Alike { Bits, Zeros, Subnormals };
+// What counts as the same: bits (any NaN being as good as another); also zeros of either sign; also a zero and a
+// subnormal that may be flushed to it (contract.h).
+enum class Alike { Bits, Zeros, FlushedSubnormals };
 // The first element that differs; nullopt: none. Both values have one shape.
 [[nodiscard]] std::optional<Element> first_different_bits(const hlo::Literal& a, const hlo::Literal& b,
                                                           Alike alike = Alike::Bits);
-[[nodiscard]] inline bool same_bits(const hlo::Literal& a, const hlo::Literal& b,
-                                    Alike alike = Alike::Bits) {
+[[nodiscard]] inline bool same_bits(const hlo::Literal& a, const hlo::Literal& b, Alike alike = Alike::Bits) {
   return !first_different_bits(a, b, alike).has_value();
 }
 

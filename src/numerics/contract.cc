@@ -73,6 +73,15 @@ FunctionError complex_error(Opcode opcode, double unit) {
 
 }  // namespace
 
+double flushed_below(ElementType type) {
+  switch (type) {
+    case ElementType::F32:
+    case ElementType::BF16:
+    case ElementType::C64: return 0x1p-126;
+    default: return 0;
+  }
+}
+
 double unit_roundoff(ElementType type) { return epsilon(type) / 2; }
 
 FunctionError function_error(const Contract& contract, Opcode opcode, ElementType type) {

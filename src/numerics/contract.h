@@ -43,6 +43,10 @@ struct Contract {
 // operands. All zero: it must be correctly rounded.
 [[nodiscard]] FunctionError function_error(const Contract& contract, hlo::Opcode opcode, hlo::ElementType type);
 
+// Below which numbers of a type may count as zero where subnormals are flushed: the smallest normal f32 for all types
+// that have its exponents, 0 for others.
+[[nodiscard]] double flushed_below(hlo::ElementType type);
+
 // Half a unit in the last place of 1: the largest relative error of a rounding to `type`. 0 for types that are not
 // floating point; of the components for complex types.
 [[nodiscard]] double unit_roundoff(hlo::ElementType type);

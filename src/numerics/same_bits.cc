@@ -4,20 +4,16 @@
 
 #include "base/assert.h"
 #include "numerics/compare.h"
+#include "numerics/contract.h"
 
 namespace sapper::numerics {
 namespace {
 
-// `tiny` is the largest number that counts as zero.
+// Numbers below `tiny` may stand for zero.
 bool equivalent(double a, double b, Alike alike, double tiny) {
   if (std::isnan(a) && std::isnan(b)) return true;
-  return alike != Alike::Bits && std::fabs(a) <= tiny && std::fabs(b) <= tiny;
-}
-
-double largest_zero(hlo::ElementType type, Alike alike) {
-  if (alike != Alike::Subnormals) return 0;
-  const auto format = hlo::float_format(hlo::is_complex(type) ? hlo::component_type(type) : type);
-  return format ? std::nextafter(hlo::least_normal(*format), 0) : 0;
+  if (alike == Alike::Bits) return false;
+  return (a == 0 && (b == 0 || std::fabs(b) < tiny)) || (b == 0 && std::fabs(a) < tiny);
 }
 
 // The parts of complex numbers are compared one by one.
@@ -30,7 +26,7 @@ std::optional<int64_t> first_different(const hlo::Literal& a, const hlo::Literal
   const bool is_complex = hlo::is_complex(type);
   const size_t parts = is_complex ? 2 : 1;
   const size_t width = x.size() / static_cast<size_t>(a.element_count()) / parts;
-  const double tiny = largest_zero(type, alike);
+  const double tiny = alike == Alike::FlushedSubnormals ? flushed_below(type) : 0;
   const auto equivalent_in_both = [&](int64_t i, size_t part) {
     if (!is_complex) return hlo::is_float(type) && equivalent(a.real_at(i), b.real_at(i), alike, tiny);
     const std::complex<double> p = a.complex_at(i);

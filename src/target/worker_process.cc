@@ -143,13 +143,19 @@ Error WorkerProcess::explain(const Error& error) {
   end();
   log_.drain();
   std::string message = error.message;
+  ErrorKind kind = error.kind;
   if (error.kind == ErrorKind::Crash && ended_by_itself) {
     message = "the compiler crashed: " + describe_exit(exit_status_);
-    if (WIFSIGNALED(exit_status_) && WTERMSIG(exit_status_) == SIGKILL)
-      message += ", from outside: by hand, or by the kernel when memory ran out";
+    const int signal = WIFSIGNALED(exit_status_) ? WTERMSIG(exit_status_) : 0;
+    if (signal == SIGKILL || signal == SIGTERM) {  // no fault of the compiler's
+      kind = ErrorKind::Resource;
+      message =
+          fmt::format("the compiler's process was {}, from outside: by hand, or by the kernel when memory ran out",
+                      describe_exit(exit_status_));
+    }
   }
   if (const std::string words = log_.last_words(); !words.empty()) message += ". Its last words:" + words;
-  return {error.kind, std::move(message), {}};
+  return {kind, std::move(message), {}};
 }
 
 void WorkerProcess::end() {

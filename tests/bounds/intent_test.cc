@@ -80,6 +80,19 @@ TEST(Intent, MasksAreMeant) {
             (Marks{false, true, false}));
 }
 
+TEST(Intent, GoesThroughBitcastsOfOneType) {
+  EXPECT_EQ(produced("x = f32[4] parameter(0)\nROOT b = f32[2,2]{1,0} bitcast(x)", {{infinity, 1, nan, 2}}), Marks{});
+  EXPECT_EQ(produced("x = f32[4] parameter(0)\nl = f32[4] log(x)\nROOT b = f32[2,2]{1,0} bitcast(l)", {{0, 1, 2, 3}}),
+            (Marks{true, false, false, false}));
+}
+
+TEST(Intent, BitsThatChangeTheirWidthAreArithmetic) {
+  EXPECT_EQ(produced("x = f32[4] parameter(0)\nl = f32[4] log(x)\nr = f32[2,2] reshape(l)\n"
+                     "ROOT b = f64[2] bitcast-convert(r)",
+                     {{1, 2, 3, 4}}),
+            (Marks{false, false}));
+}
+
 TEST(Intent, ConstantsMayBeComputed) {
   EXPECT_TRUE(produced("c = f32[2] constant({0, 1})\nROOT r = f32[2] log(c)", {}).empty());
 }

@@ -283,6 +283,40 @@ TEST(Rules, TopElementsThatTieWithOthersHaveAnyOfTheirIndices) {
   EXPECT_EQ(deviations(body, {{5, 3, 4, 2, 1}}, contract), (std::vector<double>{0, 0, 0}));
 }
 
+// f32 would round these integers.
+TEST(Rules, LargeIntegersAreComparedAsTheyAre) {
+  const std::string body =
+      "x = f32[2] parameter(0)\ne = f32[2] exponential(x)\nf = f32[2] floor(e)\ni = s32[2] convert(f)\n"
+      "b = s32[] constant(33554434)\nbs = s32[2] broadcast(b), dimensions={}\nn = s32[2] add(i, bs)\n"
+      "z = s32[] constant(0)\nzs = s32[2] broadcast(z), dimensions={}\nROOT m = s32[2] maximum(n, zs)";
+  const auto e = deviations(body, {{0, 1}});  // exp(0) may be on either side of 1
+  EXPECT_GE(e[0], 1);
+  EXPECT_EQ(e[1], 0);
+}
+
+TEST(Rules, TiesAreThoseOfTheKeys) {
+  const std::string before =
+      "lt {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  k = f32[] parameter(2)\n"
+      "  l = f32[] parameter(3)\n  ROOT r = pred[] compare(k, l), direction=LT\n}";
+  const std::string body =
+      "x = f32[3] parameter(0)\ni = s32[3] iota(), iota_dimension=0\n"
+      "s = (s32[3], f32[3]) sort(i, x), dimensions={0}, to_apply=lt\n"
+      "ROOT k = s32[3] get-tuple-element(s), index=0";
+  EXPECT_EQ(deviations(entry_module(body, before), {floats({2, 1, 2})}, {.unordered_ties = true}),
+            (std::vector<double>{0, infinity, infinity}));
+}
+
+TEST(Rules, SmallDoublesAreMultipliedAsTheyAre) {
+  const std::string body =
+      "x = f32[4] parameter(0)\nw = f64[4] convert(x)\ns = f64[] constant(1e-30)\n"
+      "ss = f64[4] broadcast(s), dimensions={}\ny = f64[4] multiply(w, ss)\n"
+      "ROOT d = f64[1] reshape(f64[] p)";
+  const std::string dot = "p = f64[] dot(y, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n";
+  std::string whole = body;
+  whole.insert(whole.find("ROOT"), dot);
+  EXPECT_GT(deviations(whole, {{1, 2, 3, 4}})[0], 1e-60 * 0x1p-53);
+}
+
 TEST(Rules, LargeExponentialsAreBounded) {
   EXPECT_LT(deviations("x = f32[1] parameter(0)\nROOT e = f32[1] exponential(x)", {{88.03}})[0], 0x1p127 * 1e-4);
 }

@@ -57,6 +57,34 @@ TEST_F(Cli, HelpHasAnExampleForEveryCommand) {
   EXPECT_EQ(run("--version").out, "sapper 0.1.0\n");
 }
 
+TEST_F(Cli, OutputGoesThroughLinksAndIntoNothingElse) {
+  const std::string module = write("add.hlo", add);
+  const std::string target = write("target.npz", "old");
+  std::filesystem::create_symlink(target, folder + "/link.npz");
+  EXPECT_EQ(run(fmt::format("eval {} --output {}/link.npz", module, folder)).code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder + "/link.npz"));
+  EXPECT_NE(read_file(target).value_or("old"), "old");
+  EXPECT_EQ(run(fmt::format("stages {} --on cpu --output {}", module, target)).code, 2);
+}
+
+TEST_F(Cli, TimeLimitsAreNumbersOfSeconds) {
+  const std::string module = write("add.hlo", add);
+  for (const char* limit : {"nan", "0", "1e300", "-1"})
+    EXPECT_EQ(run(fmt::format("check {} --on cpu --time-limit {}", module, limit)).code, 2) << limit;
+}
+
+TEST_F(Cli, BoundsOfCopiedTuplesAndOfDeepCallsAreNoCrash) {
+  const std::string copied =
+      "HloModule m\nENTRY e {\n  p = f32[] parameter(0)\n  t = (f32[], f32[]) tuple(p, p)\n"
+      "  ROOT r = (f32[], f32[]) copy(t)\n}\n";
+  EXPECT_EQ(run("eval --bounds " + write("copied.hlo", copied)).code, 0);
+  std::string deep = "HloModule m\nc0 {\n  ROOT p = f32[] parameter(0)\n}\n";
+  for (int i = 1; i <= 5000; ++i)
+    deep += fmt::format("c{} {{\n  p = f32[] parameter(0)\n  ROOT r = f32[] call(p), to_apply=c{}\n}}\n", i, i - 1);
+  deep += "ENTRY e {\n  p = f32[] parameter(0)\n  ROOT r = f32[] call(p), to_apply=c5000\n}\n";
+  EXPECT_EQ(run("eval --bounds " + write("deep.hlo", deep)).code, 3);
+}
+
 TEST_F(Cli, OutputThatCannotBeWrittenIsTwo) {
   const Outcome full = run("isa >/dev/full");
   EXPECT_EQ(full.code, 2);
