@@ -106,7 +106,7 @@ Deviation divide(const Site& site) {
   if (!b) return where_positive(*a, *a / divisor + 0x1p-149);
   const Expression from_divisor = product_upwards(unrounded_magnitude(site), *b);
   const Expression above = a ? *a + from_divisor : from_divisor;
-  const Expression bound = or_infinite(divisor > *b, above / (divisor - *b));
+  const Expression bound = or_infinite(divisor > *b, above / (divisor - *b) + 0x1p-149);
   return undetermined_at_zero(site, 1, where_positive(a ? max(*a, *b) : *b, bound));
 }
 

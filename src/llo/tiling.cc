@@ -71,6 +71,10 @@ Result<Tiling> tiling_of(const hlo::Shape& shape) {
     if (std::ranges::any_of(tile.dimensions, [](int64_t size) { return size <= 0; })) {
       return fail(ErrorKind::Unsupported, "{}: a tile that combines dimensions", shape.to_text());
     }
+    constexpr int64_t largest_tile = 1 << 16;  // in one dimension; TPUs have tiles of thousands of elements
+    if (std::ranges::any_of(tile.dimensions, [](int64_t size) { return size > largest_tile; })) {
+      return fail(ErrorKind::Unsupported, "{}: a tile larger than any TPU's", shape.to_text());
+    }
     // A tile deeper than the array sees more major dimensions of size one.
     if (extent.size() < depth) extent.insert(extent.begin(), depth - extent.size(), 1);
     tiling.tiles.push_back(tile);

@@ -244,6 +244,7 @@ TEST(Tiling, WhatIsNotModelledIsSaid) {
   EXPECT_FALSE(tiled_bytes(make(ElementType::F32, {4, 4}, {1, 0}, {{hlo::Tile::combine, 4}})));
   EXPECT_FALSE(tiled_bytes(make(ElementType::F32, {4, 4}, {1, 0}, {{0, 4}})));
   EXPECT_FALSE(tiled_bytes(make(ElementType::F32, {4}, {0}, {}, 16)));
+  EXPECT_FALSE(tiled_bytes(make(ElementType::F32, {8, 128}, {1, 0}, {{8, int64_t{1} << 62}})));
   const Result<uint64_t> huge = tiled_bytes(make(ElementType::F32, {int64_t{1} << 40, 8}, {1, 0}, {{8, 128}}));
   ASSERT_FALSE(huge);
   EXPECT_EQ(huge.error().kind, ErrorKind::Resource);
