@@ -64,30 +64,18 @@ Result<std::string> read_file(const std::string& path, size_t limit_bytes) {
   return bytes;
 }
 
-namespace {
-
-// What is there already and no file of its own (a link, a pipe, a device) is written through, not replaced.
-Status write_through(const std::string& path, std::string_view bytes) {
-  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
-  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  if (!stream) return fail(ErrorKind::BadInput, "{}: cannot write: {}", path, std::strerror(errno));
-  return {};
-}
-
-}  // namespace
-
 Status write_file(const std::string& path, std::string_view bytes) {
+  // What is there already and no file of its own (a link, a pipe, a device) is written through, not replaced.
   std::error_code error;
   const std::filesystem::file_status there = std::filesystem::symlink_status(path, error);
-  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) return write_through(path, bytes);
-  const std::string temporary = fmt::format("{}.{}.partial", path, getpid());
-  std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
+  const bool replaces = !std::filesystem::exists(there) || std::filesystem::is_regular_file(there);
+  const std::string written = replaces ? fmt::format("{}.{}.partial", path, getpid()) : path;
+  std::ofstream stream(written, std::ios::binary | std::ios::trunc);
   stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   stream.close();
-  if (!stream || std::rename(temporary.c_str(), path.c_str()) != 0) {
+  if (!stream || (replaces && std::rename(written.c_str(), path.c_str()) != 0)) {
     const int why = errno;
-    std::remove(temporary.c_str());
+    if (replaces) std::remove(written.c_str());
     return fail(ErrorKind::BadInput, "{}: cannot write: {}", path, std::strerror(why));
   }
   return {};

@@ -30,7 +30,7 @@ Result<BoundedModule> with_bounds(const Module& module, const numerics::Contract
   return with_rules(module, contract, find_rule);
 }
 
-Result<BoundedModule> with_rules(const Module& module, const numerics::Contract& contract, Rule (*rules)(hlo::Opcode)) {
+Result<BoundedModule> with_rules(const Module& module, const numerics::Contract& contract, RuleTable rules) {
   SAPPER_CHECKED(refuse_dynamic_shapes(module));
   SAPPER_CHECKED(eval::check_call_depth(module));
   // The rules know nothing of roundings inside operations of mixed float types.

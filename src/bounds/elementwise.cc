@@ -86,11 +86,8 @@ Expression real_function(const Site& site, Expression e) {
 
 // Functions of one complex variable.
 Expression complex_function(const Site& site, Expression e) {
-  const Expression size = unrounded_magnitude(site);
-  switch (site.instruction.opcode) {
-    case Opcode::Exponential: return or_infinite(e <= 1.0, size * e * (e + 1));
-    default: return undetermined_where(e);
-  }
+  if (site.instruction.opcode != Opcode::Exponential) return undetermined_where(e);
+  return or_infinite(e <= 1.0, unrounded_magnitude(site) * e * (e + 1));
 }
 
 // The sign of a zero that has not been computed exactly is free: infinite where the operand is 0, whose sign decides.
@@ -209,15 +206,11 @@ Deviation compare_values(const Site& site) {
   const Expression distance = site.real(0) - site.real(1);
   const std::string& direction = site.instruction.attributes().comparison_direction();
   if (direction == "EQ" || direction == "NE") return verdict(abs(distance) > shift);
-  // A tie is on the side of one answer.
-  const Expression low = 0 - shift;
-  const Expression bounded = shift < infinity;
-  const Expression apart = abs(distance) > shift;
-  // That is certain only where the distance is not rounded.
-  const Expression exact = (abs(site.real(0)) <= 0.0) | (abs(site.real(1)) <= 0.0);
+  // An end that ties is on the side of one answer; which is certain only where the distance is not rounded.
   const bool upper = direction == "LT" || direction == "GE";
-  const Expression at_tie = upper ? compare("EQ", distance, shift) : compare("EQ", distance, low);
-  return verdict(bounded & (apart | (exact & at_tie)));
+  const Expression ties = compare("EQ", distance, upper ? shift : 0 - shift);
+  const Expression exact = (abs(site.real(0)) <= 0.0) | (abs(site.real(1)) <= 0.0);
+  return verdict((shift < infinity) & ((abs(distance) > shift) | (exact & ties)));
 }
 
 Deviation select(const Site& site) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "bounds/bounded.h"
 #include "bounds/rules.h"
+#include "bounds/transformer.h"
 
 namespace sapper::bounds {
 

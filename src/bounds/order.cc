@@ -34,13 +34,18 @@ std::vector<bool> used_parameters(const Computation& computation, size_t count) 
   return used;
 }
 
+// One number a row along `dimension`, everywhere in an array of `shape`.
+Expression along(const Site& site, Expression rows, int64_t dimension, const Shape& shape) {
+  std::vector<int64_t> others;
+  for (int64_t d = 0; d < static_cast<int64_t>(shape.rank()); ++d)
+    if (d != dimension) others.push_back(d);
+  return {&site.builder, site.builder.broadcast_along(rows.index, std::move(others),
+                                                      shape.with_element_type(rows.shape().element_type()))};
+}
+
 // The largest along one dimension, everywhere along it.
 Expression largest_along(const Site& site, Expression a, int64_t dimension) {
-  std::vector<int64_t> others;
-  for (int64_t d = 0; d < static_cast<int64_t>(a.shape().rank()); ++d)
-    if (d != dimension) others.push_back(d);
-  const Expression rows = site.reduced_along(Opcode::Maximum, a, {dimension});
-  return {&site.builder, site.builder.broadcast_along(rows.index, std::move(others), a.shape())};
+  return along(site, site.reduced_along(Opcode::Maximum, a, {dimension}), dimension, a.shape());
 }
 
 // `a` shifted by one along a dimension, `outside` coming in at the end.
@@ -119,32 +124,27 @@ Deviations tied_companions(const Site& site, const std::vector<size_t>& keys, Ex
 
 // Where the last of the k elements equals elements that are left out: those equal to it.
 Expression equals_left_out(const Site& site, Expression keys, int64_t dimension) {
-  const int64_t k = keys.shape().dimension(static_cast<size_t>(dimension));
-  std::vector<int64_t> others;
-  hlo::Instruction slice;
+  const ElementType type = keys.shape().element_type();
+  Instruction slice;
   slice.opcode = Opcode::Slice;
   std::vector<int64_t> sizes = keys.shape().dimensions();
   for (int64_t d = 0; d < static_cast<int64_t>(sizes.size()); ++d) {
-    if (d != dimension) others.push_back(d);
     auto* const range = slice.edit_attributes().add_slice_dimensions();
-    range->set_start(d == dimension ? k - 1 : 0);
+    range->set_start(d == dimension ? sizes[static_cast<size_t>(d)] - 1 : 0);
     range->set_limit(sizes[static_cast<size_t>(d)]);
     range->set_stride(1);
   }
   sizes[static_cast<size_t>(dimension)] = 1;
-  const Shape last_shape = Shape::array(keys.shape().element_type(), std::move(sizes));
-  const Expression last{&site.builder, site.builder.add_like(slice, last_shape, {keys.index})};
-  const auto along = [&](Expression rows, const Shape& shape) {
-    return Expression{&site.builder, site.builder.broadcast_along(rows.index, others, shape)};
+  const Expression cut{&site.builder, site.builder.add_like(slice, Shape::array(type, std::move(sizes)), {keys.index})};
+  const Expression last = site.reduced_along(Opcode::Add, cut, {dimension});
+  const auto equal_to_last = [&](Expression all) {
+    return compare("EQ", all, along(site, last, dimension, all.shape()));
   };
-  const Expression row = site.reduced_along(Opcode::Add, last, {dimension});
-  const auto equal_to_last = [&](Expression all) { return compare("EQ", all, along(row, all.shape())); };
   const auto count = [&](Expression all) {
-    return site.reduced_along(Opcode::Add, converted(equal_to_last(all), keys.shape().element_type()), {dimension});
+    return site.reduced_along(Opcode::Add, converted(equal_to_last(all), type), {dimension});
   };
   const Expression operand = as_compared(site, site.real(0), site.operand_type(0));
-  const Expression more = converted(count(operand) > count(keys), keys.shape().element_type());
-  return equal_to_last(keys) & (along(more, keys.shape()) > 0.0);
+  return equal_to_last(keys) & along(site, count(operand) > count(keys), dimension, keys.shape());
 }
 
 // Exact keys that count as zero when they are subnormal come in any order, and their companions with them.

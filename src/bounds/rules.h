@@ -1,7 +1,6 @@
 // The rules: for each opcode, how far the result may deviate. find_rule() is the table.
 #pragma once
 
-#include "bounds/bounded.h"
 #include "bounds/site.h"
 
 namespace sapper::bounds {
@@ -11,11 +10,11 @@ using Rule = Deviations (*)(const Site& site);
 // Rules that make the value themselves: they call other computations.
 using ControlRule = Value (*)(const Site& site);
 
-[[nodiscard]] Rule find_rule(hlo::Opcode opcode);  // null: none
-// with_bounds() by another table.
-[[nodiscard]] Result<BoundedModule> with_rules(const hlo::Module& module, const numerics::Contract& contract,
-                                               Rule (*rules)(hlo::Opcode));
-[[nodiscard]] ControlRule find_control_rule(hlo::Opcode opcode);
+// A table of rules: the one for an opcode; null: none.
+using RuleTable = Rule (*)(hlo::Opcode);
+
+[[nodiscard]] Rule find_rule(hlo::Opcode opcode);
+[[nodiscard]] ControlRule find_control_rule(hlo::Opcode opcode);  // null: none
 
 // elementwise.cc: one element of each operand makes one of the result.
 Deviations bound_elementwise(const Site& site);

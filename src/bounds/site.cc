@@ -144,14 +144,6 @@ Expression or_infinite(Expression condition, Expression bound) {
   return where(condition, bound, bound.constant(infinity));
 }
 
-std::optional<Opcode> single_operation(const hlo::Computation& body) {
-  const hlo::Instruction& root = body.root_instruction();
-  if (root.operands.size() != 2 || root.operands[0] == root.operands[1]) return std::nullopt;
-  for (const hlo::InstructionIndex operand : root.operands)
-    if (body.instructions[operand].opcode != Opcode::Parameter) return std::nullopt;
-  return root.opcode;
-}
-
 Expression inflated(Expression deviation) { return deviation * inflation; }
 
 Deviation largest(const Deviation& a, const Deviation& b) {

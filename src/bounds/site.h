@@ -108,8 +108,6 @@ struct Site {
 [[nodiscard]] Expression where_positive(Expression deviation, Expression bound);
 // `bound` where the condition holds, infinite elsewhere.
 [[nodiscard]] Expression or_infinite(Expression condition, Expression bound);
-// The operation on its two parameters that a body is; nullopt: it is more than one.
-[[nodiscard]] std::optional<hlo::Opcode> single_operation(const hlo::Computation& body);
 // A scalar or array of deviations, inflated by more than the roundings of a rule's arithmetic can have taken away.
 [[nodiscard]] Expression inflated(Expression deviation);
 // How far `value` is from what end(1) and end(-1) give for the upper and lower ends of all operands, of a function that

@@ -83,7 +83,7 @@ std::vector<bool> constant_values(const Computation& computation) {
 
 }  // namespace
 
-Transformer::Transformer(const Module& from, const numerics::Contract& contract, Rule (*rules)(Opcode))
+Transformer::Transformer(const Module& from, const numerics::Contract& contract, RuleTable rules)
     : from_(from), contract_(contract), rules_(rules) {
   to_.name = from.name;
 }

@@ -1,4 +1,4 @@
-// The driver of with_bounds() and with_intents(): walks the computations of a module, called ones when they are called,
+// The driver of bounds and intents: walks the computations of a module, called ones when they are called,
 // and writes forms of them into a new module that compute something beside each value, as a table of rules says.
 //
 // The bounded form of a computation has its parameters, then one more for each leaf of them that deviates; its root is
@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bounds/bounded.h"
 #include "bounds/builder.h"
 #include "bounds/rules.h"
 #include "bounds/site.h"
@@ -27,8 +28,8 @@ struct BoundedComputation {
 
 class Transformer {
  public:
-  // `rules` gives the rule for an opcode that runs no computation on whole values; null: there is none.
-  Transformer(const hlo::Module& from, const numerics::Contract& contract, Rule (*rules)(hlo::Opcode));
+  // `rules` are for opcodes that run no computation on whole values.
+  Transformer(const hlo::Module& from, const numerics::Contract& contract, RuleTable rules);
 
   // `computation` of the original module where the leaves of its parameters that `deviates` says have deviations.
   // `is_output`: its result leaves the program as it is.
@@ -53,12 +54,16 @@ class Transformer {
 
   const hlo::Module& from_;
   const numerics::Contract contract_;
-  Rule (*const rules_)(hlo::Opcode);
+  const RuleTable rules_;
   hlo::Module to_;
   std::map<std::tuple<hlo::ComputationIndex, std::vector<bool>, bool>, BoundedComputation> bounded_;
   std::map<hlo::ComputationIndex, hlo::ComputationIndex> copied_;
   std::map<std::pair<hlo::Opcode, hlo::ElementType>, hlo::ComputationIndex> operations_;
   std::vector<std::string> unbounded_;
 };
+
+// with_bounds() by any table.
+[[nodiscard]] Result<BoundedModule> with_rules(const hlo::Module& module, const numerics::Contract& contract,
+                                               RuleTable rules);
 
 }  // namespace sapper::bounds

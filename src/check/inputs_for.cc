@@ -1,5 +1,6 @@
 #include "check/inputs_for.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "hlo/fingerprint.h"
@@ -14,11 +15,11 @@ int default_seeds(const hlo::Module& module) {
   constexpr int64_t large_bytes = 16 << 20;
   int64_t bytes = 0;
   const hlo::Computation& entry = module.entry_computation();
-  for (const hlo::InstructionIndex parameter : entry.parameters())
-    hlo::for_each_leaf(entry.instructions[parameter].shape, [&](const hlo::Shape& leaf) {
-      if (leaf.is_array()) bytes += leaf.element_count() * hlo::host_bytes(leaf.element_type());
-    });
-  return bytes > large_bytes ? 1 : 3;
+  for (const hlo::InstructionIndex parameter : entry.parameters()) {
+    bytes += std::min(entry.instructions[parameter].shape.host_byte_size(), large_bytes + 1);
+    if (bytes > large_bytes) return 1;
+  }
+  return 3;
 }
 
 Result<std::vector<InputSet>> sampled(const hlo::Module& module, const Sampling& sampling) {

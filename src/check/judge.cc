@@ -197,6 +197,12 @@ OutputReport Judge::judge_leaf(Leaf leaf) {
   }
   report.difference = numerics::compare(got, expected, numerics::Tolerance{});
   if (report.difference.mismatches == 0) return report;  // nothing differs: no bound is needed to say so
+  if (const Bounds& strict = bounds_under({}); strict.error) {
+    report.difference.undetermined = report.difference.mismatches;
+    report.verdict = Verdict::Undetermined;
+    report.reason = fmt::format("results differ, and cannot be bounded: {}", strict.error->describe());
+    return report;
+  }
   report = judge_by_bounds(leaf);
   if (report.verdict != Verdict::Mismatch) return report;
   leaf.open = produced_infinities(leaf);
@@ -218,15 +224,7 @@ OutputReport Judge::judge_leaf(Leaf leaf) {
 
 OutputReport Judge::judge_by_bounds(const Leaf& leaf) {
   OutputReport report;
-  const Bounds& strict = bounds_under({});
-  if (strict.error) {
-    report.difference = numerics::compare(leaf.got, leaf.expected, numerics::Tolerance{});
-    report.difference.undetermined = report.difference.mismatches;
-    report.verdict = Verdict::Undetermined;
-    report.reason = fmt::format("results differ, and cannot be bounded: {}", strict.error->describe());
-    return report;
-  }
-  report.difference = within(strict, leaf);
+  report.difference = within(bounds_under({}), leaf);
   if (report.difference.mismatches > 0) {
     report.verdict = Verdict::Mismatch;
     if (!policy_.strict) judge_by_policy(leaf, report);

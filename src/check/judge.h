@@ -83,7 +83,7 @@ class Judge {
   OutputReport judge_leaf(Leaf leaf);
   // What policy explains the whole result at once, exactly, where bounds say too little; null: nothing does.
   const char* reason_of_the_whole(const hlo::Literal& got);
-  OutputReport judge_by_bounds(const Leaf& leaf);
+  OutputReport judge_by_bounds(const Leaf& leaf);  // there are bounds
   void judge_by_policy(const Leaf& leaf, OutputReport& report);
   const Bounds& bounds_under(const numerics::Contract& contract);
   void judge_within(numerics::Contract contract, const Leaf& leaf, Verdict verdict, OutputReport& report);

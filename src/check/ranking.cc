@@ -26,30 +26,30 @@ std::string times_bound(double excess) {
 
 }  // namespace
 
-std::optional<Finding> finding_of(const Report& report) {
+std::optional<RankedMismatch> ranked_mismatch(const Report& report) {
   if (report.verdict != Verdict::Mismatch) return std::nullopt;
-  Finding finding{report.path, "", 0, 0};
-  if (report.guilty) finding.where = fmt::format("{} {}", report.guilty->level, report.guilty->pass);
+  RankedMismatch mismatch{report.path, "", 0, 0};
+  if (report.guilty) mismatch.where = fmt::format("{} {}", report.guilty->level, report.guilty->pass);
   for_each_output(report, [&](const OutputReport& output) {
     if (output.verdict != Verdict::Mismatch) return;
-    finding.excess = std::max(finding.excess, output.difference.max_excess);
-    finding.relative = std::max(finding.relative, output.difference.worst_relative);
+    mismatch.excess = std::max(mismatch.excess, output.difference.max_excess);
+    mismatch.relative = std::max(mismatch.relative, output.difference.worst_relative);
   });
-  return finding;
+  return mismatch;
 }
 
-std::string ranking(std::vector<Finding> findings) {
-  if (findings.size() < 2) return "";
-  std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
+std::string ranking(std::vector<RankedMismatch> mismatches) {
+  if (mismatches.size() < 2) return "";
+  std::ranges::stable_sort(mismatches, [](const RankedMismatch& a, const RankedMismatch& b) {
     return std::tie(a.excess, a.relative) > std::tie(b.excess, b.relative);
   });
   std::string text = "The worst first:\n";
-  for (size_t i = 0; i < std::min(findings.size(), most_lines); ++i) {
-    const Finding& finding = findings[i];
-    text += fmt::format("  {}:{} relative error {:.3g}{}\n", finding.path, times_bound(finding.excess),
-                        finding.relative, finding.where.empty() ? "" : ", " + finding.where);
+  for (size_t i = 0; i < std::min(mismatches.size(), most_lines); ++i) {
+    const RankedMismatch& mismatch = mismatches[i];
+    text += fmt::format("  {}:{} relative error {:.3g}{}\n", mismatch.path, times_bound(mismatch.excess),
+                        mismatch.relative, mismatch.where.empty() ? "" : ", " + mismatch.where);
   }
-  if (findings.size() > most_lines) text += fmt::format("  and {} more\n", findings.size() - most_lines);
+  if (mismatches.size() > most_lines) text += fmt::format("  and {} more\n", mismatches.size() - most_lines);
   return text;
 }
 

@@ -11,7 +11,7 @@ namespace sapper::check {
 
 // How bad a mismatch is: by how much an element exceeds its bound (infinite where the bound is 0), then by its largest
 // relative error. Of the module's outputs and of its kernels'.
-struct Finding {
+struct RankedMismatch {
   std::string path;
   std::string where;  // the guilty pass, as far as it is known
   double excess = 0;
@@ -19,10 +19,10 @@ struct Finding {
 };
 
 // nullopt: no mismatch.
-[[nodiscard]] std::optional<Finding> finding_of(const Report& report);
+[[nodiscard]] std::optional<RankedMismatch> ranked_mismatch(const Report& report);
 
 // The worst first, a line each; empty for fewer than two.
-[[nodiscard]] std::string ranking(std::vector<Finding> findings);
+[[nodiscard]] std::string ranking(std::vector<RankedMismatch> mismatches);
 
 // The share of elements of outputs and kernels' outputs that were decided; nullopt: nothing was compared.
 [[nodiscard]] std::optional<double> decided_share(const Report& report);

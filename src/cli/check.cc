@@ -72,7 +72,7 @@ Result<int> run(const Arguments& arguments) {
   target::CompilerPool pool({.workers = jobs, .compile_seconds = arguments.judging.time_limit});
   const check::TextStyle style{.colours = stdout_is_terminal(), .stages = options.all_stages};
   std::map<check::Verdict, int> counts;
-  std::vector<check::Finding> findings;
+  std::vector<check::RankedMismatch> mismatches;
   int exit_code = 0;
   ProgressLine progress;
   check::check_all(
@@ -82,7 +82,7 @@ Result<int> run(const Arguments& arguments) {
         fmt::print("{}{}", arguments.json ? to_json(report) : to_text(report, style), arguments.json ? "\n" : "");
         std::fflush(stdout);
         ++counts[report.verdict];
-        if (auto finding = finding_of(report)) findings.push_back(std::move(*finding));
+        if (auto mismatch = ranked_mismatch(report)) mismatches.push_back(std::move(*mismatch));
         exit_code = worse_exit(exit_code, exit_code_of(report));
       },
       [&](const check::BatchProgress& at) {
@@ -90,7 +90,7 @@ Result<int> run(const Arguments& arguments) {
       });
   progress.clear();
   if (files.size() > 1 && !arguments.json)
-    fmt::print("{}{} modules: {}\n", check::ranking(std::move(findings)), files.size(), summary(counts));
+    fmt::print("{}{} modules: {}\n", check::ranking(std::move(mismatches)), files.size(), summary(counts));
   return exit_code;
 }
 

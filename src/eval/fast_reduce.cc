@@ -17,16 +17,6 @@ using hlo::Opcode;
 constexpr int64_t piece = 1 << 14;          // elements that one thread folds in a row
 constexpr int64_t block_of_columns = 1024;  // results that take neighbouring elements together
 
-// The operation that `computation` is, applied to its two parameters.
-std::optional<Opcode> single_operation(const hlo::Computation& computation) {
-  const Instruction& root = computation.root_instruction();
-  if (computation.instructions.size() != 3 || root.operands.size() != 2 || root.operands[0] == root.operands[1])
-    return {};
-  for (const hlo::InstructionIndex operand : root.operands)
-    if (computation.instructions[operand].opcode != Opcode::Parameter) return {};
-  return root.opcode;
-}
-
 template <class T>
 void put(std::byte* at, T value) {
   std::memcpy(at, &value, sizeof(T));
@@ -124,12 +114,12 @@ std::optional<FastReduce> FastReduce::make(const hlo::Module& module, const Inst
                                            const hlo::Shape& operand) {
   if (instruction.operands.size() != 2 || !instruction.shape.is_array() || operand.is_dynamic()) return {};
   const hlo::Computation& reducer = module.computations[instruction.called[0]];
-  const std::optional<Opcode> opcode = single_operation(reducer);
+  const std::optional<Opcode> opcode = hlo::single_operation(reducer);
   const ElementType type = operand.element_type();
   const bool one_type = instruction.shape.element_type() == type &&
                         std::all_of(reducer.instructions.begin(), reducer.instructions.end(),
                                     [&](const Instruction& step) { return step.shape.element_type() == type; });
-  if (!opcode || !one_type) return {};
+  if (!opcode || reducer.instructions.size() != 3 || !one_type) return {};
 
   FastReduce reduce;
   reduce.type_ = type;

@@ -23,6 +23,14 @@ std::vector<InstructionIndex> Computation::parameters() const {
   return found;
 }
 
+std::optional<Opcode> single_operation(const Computation& computation) {
+  const Instruction& root = computation.root_instruction();
+  if (root.operands.size() != 2 || root.operands[0] == root.operands[1]) return std::nullopt;
+  for (const InstructionIndex operand : root.operands)
+    if (computation.instructions[operand].opcode != Opcode::Parameter) return std::nullopt;
+  return root.opcode;
+}
+
 int64_t Module::instruction_count() const {
   int64_t count = 0;
   for (const Computation& computation : computations) count += static_cast<int64_t>(computation.instructions.size());

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -95,6 +96,9 @@ struct Module {
   [[nodiscard]] const Computation& entry_computation() const { return computations[entry]; }
   [[nodiscard]] int64_t instruction_count() const;
 };
+
+// The operation on two of its parameters that a computation (a reducer, a combiner) is; nullopt: it is more than one.
+[[nodiscard]] std::optional<Opcode> single_operation(const Computation& computation);
 
 // Calls visit(computation, instruction) for all instructions in order.
 template <class Visit>

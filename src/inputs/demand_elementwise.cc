@@ -22,7 +22,7 @@ struct Inverse {
   bool is_odd = false;  // keeps the distance from zero
 };
 
-constexpr double largest_angle = 4096;
+constexpr double largest_angle = 4096;  // beyond, the roundings of the reduction turn it
 
 // What is not zero stays so.
 double kept_from_zero(double x, double from) { return x == 0 && from != 0 ? std::copysign(1e-300, from) : x; }
@@ -77,6 +77,10 @@ void Demand::domain(Node n) {
     return;
   }
   const double least = least_normal(of);
+  const auto between = [&](Node operand, double low, double high) {
+    needs_.at_least(operand, low, cause);
+    needs_.at_most(operand, high, cause);
+  };
   if (hlo::is_complex(of)) {
     if (opcode == Opcode::Divide) needs_.away_from_zero(x[1], least, cause);
     if (opcode == Opcode::Log) needs_.away_from_zero(x[0], least, cause);
@@ -88,19 +92,14 @@ void Demand::domain(Node n) {
     case Opcode::Sqrt: return needs_.at_least(x[0], 0, cause);
     case Opcode::LogPlusOne: return needs_.at_least(x[0], epsilon(of) - 1, cause);
     case Opcode::Acos:
-    case Opcode::Asin: needs_.at_least(x[0], -1, cause); return needs_.at_most(x[0], 1, cause);
+    case Opcode::Asin: return between(x[0], -1, 1);
     case Opcode::Acosh: return needs_.at_least(x[0], 1, cause);
     case Opcode::Cosine:
     case Opcode::Sine:
-    case Opcode::Tan:  // beyond, the roundings of the reduction turn the angle
-      needs_.at_least(x[0], -largest_angle, cause);
-      return needs_.at_most(x[0], largest_angle, cause);
-    case Opcode::Atanh:
-      needs_.at_least(x[0], epsilon(of) - 1, cause);
-      return needs_.at_most(x[0], 1 - epsilon(of), cause);
+    case Opcode::Tan: return between(x[0], -largest_angle, largest_angle);
+    case Opcode::Atanh: return between(x[0], epsilon(of) - 1, 1 - epsilon(of));
     case Opcode::Divide:  // the divisor's reciprocal is normal
-      needs_.at_least(x[1], -0.5 / least, cause);
-      needs_.at_most(x[1], 0.5 / least, cause);
+      between(x[1], -0.5 / least, 0.5 / least);
       return needs_.away_from_zero(x[1], least, cause);
     case Opcode::Remainder: return needs_.away_from_zero(x[1], least, cause);
     case Opcode::Power: {

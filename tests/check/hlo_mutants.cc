@@ -31,7 +31,7 @@ struct Place {
     return std::ranges::find(opcodes, it.opcode) != opcodes.end();
   }
   [[nodiscard]] bool is_float_array() const { return it.shape.is_array() && hlo::is_float(it.shape.element_type()); }
-  // The one operation of the called computation `i`, if that is all it has.
+  // What called computation `i` ends in, if that takes two operands.
   [[nodiscard]] std::optional<Opcode> body(size_t i) const {
     const Instruction& root = module.computations[it.called[i]].root_instruction();
     return root.operands.size() == 2 ? std::optional(root.opcode) : std::nullopt;

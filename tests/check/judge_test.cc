@@ -171,12 +171,8 @@ ENTRY e {
   x = f32[2] parameter(0)
   ROOT l = f32[2] log(x)
 })";
-  const Module module = parse(text);
-  const auto verdict = [&](std::vector<double> input, std::vector<double> got) {
-    const std::vector<Literal> x{array(ElementType::F32, input)};
-    Judge judge(module, x, {}, std::nullopt, {});
-    EXPECT_TRUE(judge.prepare().has_value());
-    return judge.judge(array(ElementType::F32, got)).verdict;
+  const auto verdict = [&](const std::vector<double>& input, const std::vector<double>& got) {
+    return judge(text, {array(ElementType::F32, input)}, array(ElementType::F32, got)).verdict;
   };
   const double nan = std::nan("");
   EXPECT_EQ(verdict({-1, 1}, {nan, 0}), Verdict::Agree);
@@ -201,15 +197,12 @@ ENTRY e {
   i = s32[3] iota(), iota_dimension=0
   ROOT s = (f32[3], s32[3]) sort(x, i), dimensions={0}, is_stable=true, to_apply=lt
 })";
-  const Module module = parse(text);
-  const std::vector<Literal> x{array(ElementType::F32, {0x1p-130, 0, 1})};
-  Judge judge(module, x, {}, std::nullopt, {});
-  ASSERT_TRUE(judge.prepare().has_value());
-  const auto got = [](std::vector<double> keys, std::vector<double> places) {
-    return Literal::tuple({array(ElementType::F32, keys), array(ElementType::S32, places)});
+  const Literal keys = array(ElementType::F32, {0x1p-130, 0, 1});
+  const auto verdict = [&](const std::vector<double>& places) {
+    return judge(text, {keys}, Literal::tuple({keys, array(ElementType::S32, places)})).verdict;
   };
-  EXPECT_EQ(judge.judge(got({0x1p-130, 0, 1}, {0, 1, 2})).verdict, Verdict::Policy);
-  EXPECT_EQ(judge.judge(got({0x1p-130, 0, 1}, {1, 1, 2})).verdict, Verdict::Undetermined);
+  EXPECT_EQ(verdict({0, 1, 2}), Verdict::Policy);
+  EXPECT_EQ(verdict({1, 1, 2}), Verdict::Undetermined);
 }
 
 TEST(Judge, CancellationWidensWhatIsLegal) {

@@ -24,15 +24,16 @@ Report mismatch(const std::string& path, double excess, double relative) {
 }
 
 TEST(Ranking, PutsTheLargestExcessFirst) {
-  const std::string text = ranking({*finding_of(mismatch("small", 2, 9)), *finding_of(mismatch("exact", infinity, 1)),
-                                    *finding_of(mismatch("large", 50, 1))});
+  const std::string text =
+      ranking({*ranked_mismatch(mismatch("small", 2, 9)), *ranked_mismatch(mismatch("exact", infinity, 1)),
+               *ranked_mismatch(mismatch("large", 50, 1))});
   EXPECT_LT(text.find("exact: where nothing may deviate"), text.find("large: 50 times its bound"));
   EXPECT_LT(text.find("large"), text.find("small"));
 }
 
 TEST(Ranking, IsForSeveralMismatches) {
-  EXPECT_EQ(finding_of(Report{}), std::nullopt);
-  EXPECT_EQ(ranking({*finding_of(mismatch("one", 2, 9))}), "");
+  EXPECT_EQ(ranked_mismatch(Report{}), std::nullopt);
+  EXPECT_EQ(ranking({*ranked_mismatch(mismatch("one", 2, 9))}), "");
 }
 
 TEST(Ranking, NothingIsDecidedWhereNothingWasCompared) {

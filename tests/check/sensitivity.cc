@@ -54,6 +54,7 @@ struct Reference {
   const hlo::Module* module;
   InputSet set;
   std::unique_ptr<Judge> judge;
+  std::optional<Result<hlo::Literal>> widened = std::nullopt;  // when first needed
 };
 
 class Study {
@@ -146,11 +147,12 @@ class Study {
   }
 
   // Roundings to narrow types are none where nothing is rounded: changes of them count as real.
-  [[nodiscard]] bool same_when_widened(const HloMutant& mutant, const Reference& reference) const {
+  [[nodiscard]] bool same_when_widened(const HloMutant& mutant, Reference& reference) const {
     if (mutant.kind == "truncated convert" || mutant.kind == "dropped convert" || mutant.kind == "narrowed terms")
       return false;
     const auto ours = evaluate_widened(mutant.module, reference.set.arguments);
-    const auto right = evaluate_widened(*reference.module, reference.set.arguments);
+    if (!reference.widened) reference.widened = evaluate_widened(*reference.module, reference.set.arguments);
+    const Result<hlo::Literal>& right = *reference.widened;
     if (!ours || !right) return false;
     const std::vector<hlo::Literal> a = hlo::leaves(*ours), b = hlo::leaves(*right);
     for (size_t leaf = 0; leaf < a.size(); ++leaf)
