@@ -52,13 +52,6 @@ std::optional<LaneOperation> reduce_precision_operation(const Instruction& instr
   return when_found({float_function(Opcode::ReducePrecision, lane_type(type)), detail, narrow_lanes(type)});
 }
 
-// Between types of one width that both are their own lanes, the bits are the same.
-std::optional<LaneOperation> bitcast_operation(ElementType from, ElementType to) {
-  const bool same_bits = hlo::bit_width(from) == hlo::bit_width(to) && lane_type(from) == from && lane_type(to) == to;
-  if (!same_bits || from == ElementType::Pred || to == ElementType::Pred) return std::nullopt;
-  return when_found({copy_function(hlo::host_bytes(to)), 0, nullptr});
-}
-
 std::optional<LaneOperation> arithmetic_operation(const Instruction& instruction, ElementType type) {
   const Opcode opcode = instruction.opcode;
   const ElementType lane = lane_type(type);
@@ -87,13 +80,19 @@ LaneOperation convert_lanes(ElementType from, ElementType to) {
   return {function, static_cast<uint32_t>(hlo::bit_width(to)), narrow};
 }
 
+std::optional<LaneOperation> bitcast_lanes(ElementType from, ElementType to) {
+  const bool same_bits = hlo::bit_width(from) == hlo::bit_width(to) && lane_type(from) == from && lane_type(to) == to;
+  if (!same_bits || from == ElementType::Pred || to == ElementType::Pred) return std::nullopt;
+  return when_found({copy_function(hlo::host_bytes(to)), 0, nullptr});
+}
+
 std::optional<LaneOperation> lane_operation(const Instruction& instruction, ElementType operand_type) {
   if (!instruction.shape.is_array() || !hlo::is_array_type(operand_type)) return std::nullopt;
   const ElementType result = instruction.shape.element_type();
   switch (instruction.opcode) {
     case Opcode::Compare: return compare_operation(instruction, operand_type);
     case Opcode::Convert: return when_found(convert_lanes(operand_type, result));
-    case Opcode::BitcastConvert: return bitcast_operation(operand_type, result);
+    case Opcode::BitcastConvert: return bitcast_lanes(operand_type, result);
     case Opcode::ReducePrecision: return reduce_precision_operation(instruction, operand_type);
     case Opcode::Select: return when_found({select_function(hlo::host_bytes(lane_type(operand_type))), 0, nullptr});
     case Opcode::Copy: return when_found({copy_function(hlo::host_bytes(lane_type(operand_type))), 0, nullptr});

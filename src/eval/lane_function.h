@@ -41,4 +41,7 @@ struct LaneOperation {
 // Converts lanes of one type to lanes of another, which narrow_lanes(to) must follow.
 [[nodiscard]] LaneOperation convert_lanes(hlo::ElementType from, hlo::ElementType to);
 
+// The same bits as another type of the same width; nullopt where lanes of either type are not its bits.
+[[nodiscard]] std::optional<LaneOperation> bitcast_lanes(hlo::ElementType from, hlo::ElementType to);
+
 }  // namespace sapper::eval

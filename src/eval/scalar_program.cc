@@ -124,8 +124,11 @@ class ScalarCompiler {
     }
     if (instruction.shape.is_tuple() || operands.empty() || operands.size() > 3) return std::nullopt;
     if (forwards_its_operand(instruction)) {
-      const bool same = program_.register_types_[operands[0][0]] == instruction.shape.element_type();
-      return same ? std::optional<Registers>(operands[0]) : std::nullopt;
+      const hlo::ElementType from = program_.register_types_[operands[0][0]];
+      const hlo::ElementType to = instruction.shape.element_type();
+      if (from == to) return operands[0];
+      return instruction.opcode == Opcode::Bitcast ? add_step(instruction, operands[0], bitcast_lanes(from, to))
+                                                   : std::nullopt;
     }
     return compile_step(instruction, flatten(operands));
   }
@@ -150,7 +153,11 @@ class ScalarCompiler {
   std::optional<Registers> compile_step(const hlo::Instruction& instruction, const Registers& operands) {
     const bool is_select = instruction.opcode == Opcode::Select;
     const hlo::ElementType operand_type = program_.register_types_[operands[is_select ? 1 : 0]];
-    const std::optional<LaneOperation> operation = lane_operation(instruction, operand_type);
+    return add_step(instruction, operands, lane_operation(instruction, operand_type));
+  }
+
+  std::optional<Registers> add_step(const hlo::Instruction& instruction, const Registers& operands,
+                                    const std::optional<LaneOperation>& operation) {
     if (!operation) return std::nullopt;
     const Register result = add_register(instruction.shape.element_type());
     allocate(result);

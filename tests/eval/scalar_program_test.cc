@@ -104,6 +104,25 @@ TEST(ScalarProgram, RoundsEachStepToItsOwnType) {
   EXPECT_EQ(apply(program, {256, 1}), 0);  // bf16 lanes are floats
 }
 
+TEST(ScalarProgram, TakesBitcastsOfOneWidth) {
+  ComputationBuilder body;
+  const auto a = body.parameter(ElementType::F32);
+  body.add(Opcode::Bitcast, ElementType::S32, {a});
+  ComputationBuilder narrower;
+  const auto b = narrower.parameter(ElementType::F32);
+  narrower.add(Opcode::Bitcast, ElementType::BF16, {b});
+  const hlo::Module module = module_of({body.build(), narrower.build()});
+  ASSERT_TRUE(ScalarProgram::compile(module, 0));
+  ScalarProgram program = *ScalarProgram::compile(module, 0);
+  const float one = 1;
+  int32_t bits = 0;
+  const void* inputs[] = {&one};
+  void* outputs[] = {&bits};
+  program.run(1, inputs, outputs);
+  EXPECT_EQ(bits, 0x3f800000);
+  EXPECT_FALSE(ScalarProgram::compile(module, 1));
+}
+
 TEST(ScalarProgram, KnowsASingleOperation) {
   const hlo::Module module = module_of(
       {binary(Opcode::Add, ElementType::F32), binary(Opcode::Subtract, ElementType::F32), second(ElementType::F32)});
