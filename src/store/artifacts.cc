@@ -24,9 +24,7 @@ Result<std::string> ArtifactBatch::add(std::string_view bytes) {
   if (!hashes_.insert(hash).second) return hash;
   std::string packed = pack(bytes);
   if (packed.size() > largest_packed) return too_large(bytes.size());
-  values_.emplace_back(hash);
-  values_.emplace_back(static_cast<int64_t>(bytes.size()));
-  values_.emplace_back(Blob{std::move(packed)});
+  add_row(values_, hash, static_cast<int64_t>(bytes.size()), Blob{std::move(packed)});
   return hash;
 }
 

@@ -32,7 +32,7 @@ std::string content_hash(std::string_view bytes) { return digest(bytes, 64); }
 std::string identity(std::initializer_list<std::string_view> parts) {
   std::string all;
   for (const std::string_view part : parts) {
-    all += fmt::format("{}:", part.size());  // so that ("ab", "c") is not ("a", "bc")
+    fmt::format_to(std::back_inserter(all), "{}:", part.size());  // so that ("ab", "c") is not ("a", "bc")
     all += part;
   }
   return digest(all, 32);
@@ -41,13 +41,12 @@ std::string identity(std::initializer_list<std::string_view> parts) {
 std::string pack(std::string_view bytes) {
   static thread_local const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(),
                                                                                          &ZSTD_freeCCtx);
-  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
+  const size_t bound = ZSTD_compressBound(bytes.size());
+  const auto packed = std::make_unique_for_overwrite<char[]>(bound);
   const size_t size =
-      ZSTD_compressCCtx(context.get(), packed.data(), packed.size(), bytes.data(), bytes.size(), ZSTD_CLEVEL_DEFAULT);
-  if (ZSTD_isError(size) != 0) throw std::bad_alloc();  // all else is ruled out by the size of `packed`
-  packed.resize(size);
-  packed.shrink_to_fit();
-  return packed;
+      ZSTD_compressCCtx(context.get(), packed.get(), bound, bytes.data(), bytes.size(), ZSTD_CLEVEL_DEFAULT);
+  if (ZSTD_isError(size) != 0) throw std::bad_alloc();  // all else is ruled out by `bound`
+  return {packed.get(), size};
 }
 
 Result<std::string> unpack(std::string_view packed, size_t size, std::string_view hash) {

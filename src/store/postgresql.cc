@@ -69,7 +69,9 @@ class Postgresql final : public Connection {
 
   Status connect() {
     return caught([&] {
+      lost_ = false;
       statements_.clear();
+      quiet_.reset();
       connection_ = std::make_unique<pqxx::connection>(url_);
       quiet_ = std::make_unique<pqxx::quiet_errorhandler>(*connection_);
       if (access_ == Access::Read) pqxx::nontransaction(*connection_).exec("SET default_transaction_read_only = on");
@@ -81,11 +83,16 @@ class Postgresql final : public Connection {
   Result<Rows> run(const std::string& sql, std::span<const Value> parameters) override {
     may_pass_ = false;
     if (connection_ == nullptr) SAPPER_CHECKED(connect());
-    return caught([&]() -> Result<Rows> {
-      if (transaction_ != nullptr) return run_in(*transaction_, sql, parameters);
-      pqxx::nontransaction alone(*connection_);
-      return run_in(alone, sql, parameters);
-    });
+    if (transaction_ != nullptr)
+      return caught([&]() -> Result<Rows> { return run_in(*transaction_, sql, parameters); });
+    const auto alone = [&]() -> Result<Rows> {
+      pqxx::nontransaction transaction(*connection_);
+      return run_in(transaction, sql, parameters);
+    };
+    Result<Rows> rows = caught(alone);
+    if (rows || !lost_) return rows;
+    SAPPER_CHECKED(connect());
+    return caught(alone);
   }
 
   Result<std::vector<std::string>> tables() override {
@@ -117,7 +124,9 @@ class Postgresql final : public Connection {
   }
   void rollback() override {
     transaction_.reset();
-    if (lost_) connection_.reset();
+    if (!lost_) return;
+    quiet_.reset();
+    connection_.reset();
     lost_ = false;
   }
   bool may_pass() const override { return may_pass_; }

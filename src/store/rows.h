@@ -15,6 +15,12 @@ namespace sapper::store {
 [[nodiscard]] Value text_value(std::string_view text);  // as UTF-8
 [[nodiscard]] Value real_value(std::optional<double> number);
 
+// A row at the end of rows that lie one behind the other.
+template <class... Values>
+void add_row(std::vector<Value>& rows, Values&&... values) {
+  (rows.emplace_back(std::forward<Values>(values)), ...);
+}
+
 // Values on their way out. A type that is not the one asked for is a damaged store's: empty, 0, nothing.
 [[nodiscard]] std::string text_of(const Value& value);
 [[nodiscard]] int64_t integer_of(const Value& value);

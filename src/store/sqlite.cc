@@ -237,19 +237,18 @@ Status check_path(const std::string& path, Access access) {
   return {};
 }
 
-Result<Handle> open_file(const std::string& path, int flags, const std::string& shown) {
+// A connection to `file` that is ready, and has had its first look into it: whether it is a database, and whether it
+// can be read where it is.
+Result<std::unique_ptr<Connection>> open_file(const std::string& file, int flags, const std::string& path,
+                                              Access access) {
   sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  const int code = sqlite3_open_v2(file.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   Handle handle(raw);
-  if (code != SQLITE_OK) return fail(explain(raw, code, shown));
-  return handle;
-}
-
-// Where nothing may be written beside it, a store at rest is read as a file that nobody changes.
-Result<std::unique_ptr<Connection>> connect_immutable(const std::string& path) {
-  SAPPER_TRY(Handle handle, open_file(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path));
+  if (code != SQLITE_OK) return fail(explain(raw, code, path));
+  if (access == Access::Write && sqlite3_db_readonly(raw, "main") == 1)
+    return fail(explain(nullptr, SQLITE_READONLY, path));
   auto connection = std::make_unique<Sqlite>(path, std::move(handle));
-  SAPPER_CHECKED(connection->configure(Access::Read));
+  SAPPER_CHECKED(connection->configure(access));
   SAPPER_CHECKED(connection->tables());
   return connection;
 }
@@ -258,19 +257,12 @@ Result<std::unique_ptr<Connection>> connect_immutable(const std::string& path) {
 
 Result<std::unique_ptr<Connection>> connect_sqlite(const std::string& path, Access access) {
   SAPPER_CHECKED(check_path(path, access));
-  const int flags = access == Access::Read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  SAPPER_TRY(Handle handle, open_file(path, flags, path));
-  if (access == Access::Write && sqlite3_db_readonly(handle.get(), "main") == 1)
-    return fail(explain(nullptr, SQLITE_READONLY, path));
-  auto connection = std::make_unique<Sqlite>(path, std::move(handle));
-  SAPPER_CHECKED(connection->configure(access));
-  // The first look into the file: whether it is a database, and whether it can be read where it is.
-  const auto tables = connection->tables();
-  if (!tables && access == Access::Read && !fs::exists(path + "-wal")) {
-    if (auto immutable = connect_immutable(path)) return immutable;
-  }
-  if (!tables) return fail(tables.error());
-  return connection;
+  if (access == Access::Write) return open_file(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, path, access);
+  auto connection = open_file(path, SQLITE_OPEN_READONLY, path, access);
+  if (connection || fs::exists(path + "-wal")) return connection;
+  // Where nothing may be written beside it, a store at rest is read as a file that nobody changes.
+  auto immutable = open_file(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path, access);
+  return immutable ? std::move(immutable) : std::move(connection);
 }
 
 }  // namespace sapper::store

@@ -31,32 +31,32 @@ Status check_campaign_name(const std::string& name) {
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 // Part of a list of pieces: what is not there yet of them.
-Status add_slice(Connection& connection, const std::string& campaign, std::span<const Piece> pieces) {
+Status add_slice(Connection& connection, const std::string& campaign, std::span<const Piece* const> pieces) {
   std::vector<std::string> fingerprints;
   fingerprints.reserve(pieces.size());
-  for (const Piece& piece : pieces) fingerprints.push_back(piece.fingerprint);
+  for (const Piece* piece : pieces) fingerprints.push_back(piece->fingerprint);
   SAPPER_TRY(const auto known, present(connection, "pieces", "fingerprint", fingerprints));
 
   ArtifactBatch artifacts;
   std::vector<Value> piece_rows;
   std::vector<Value> campaign_rows;
   std::vector<Value> occurrence_rows;
-  for (const Piece& piece : pieces) {
+  for (const Piece* each : pieces) {
+    const Piece& piece = *each;
     const Value fingerprint = text_value(piece.fingerprint);
     if (!known.contains(piece.fingerprint)) {
       Value module;
       if (!piece.module.empty()) {
         SAPPER_TRY(module, artifacts.add(piece.module));
       }
-      piece_rows.insert(piece_rows.end(), {fingerprint, std::move(module), text_value(piece.kind),
-                                           real_value(piece.cost), piece.instructions});
+      add_row(piece_rows, fingerprint, std::move(module), text_value(piece.kind), real_value(piece.cost),
+              piece.instructions);
     }
-    campaign_rows.insert(campaign_rows.end(), {campaign, fingerprint});
+    add_row(campaign_rows, campaign, fingerprint);
     for (const Occurrence& at : piece.occurrences)
-      occurrence_rows.insert(
-          occurrence_rows.end(),
-          {campaign, fingerprint, identity({at.module, at.computation, at.instruction}), text_value(at.module),
-           text_value(at.computation), text_value(at.instruction), text_value(at.source), at.times});
+      add_row(occurrence_rows, campaign, fingerprint, identity({at.module, at.computation, at.instruction}),
+              text_value(at.module), text_value(at.computation), text_value(at.instruction), text_value(at.source),
+              at.times);
   }
   constexpr std::array piece_columns = {"fingerprint", "module", "kind", "cost", "instructions"};
   constexpr std::array campaign_columns = {"campaign", "piece"};
@@ -74,14 +74,13 @@ Status add_leavings(Connection& connection, const std::string& run, const Record
   std::vector<Value> artifact_rows;
   for (const Artifact& artifact : record.artifacts) {
     SAPPER_TRY(std::string hash, artifacts.add(artifact.bytes));
-    artifact_rows.insert(artifact_rows.end(), {run, text_value(artifact.name), std::move(hash)});
+    add_row(artifact_rows, run, text_value(artifact.name), std::move(hash));
   }
   std::vector<Value> finding_rows;
   for (const Finding& finding : record.findings)
-    finding_rows.insert(finding_rows.end(),
-                        {identity({run, finding.stage, finding.signature}), run, text_value(finding.stage),
-                         text_value(finding.signature), text_value(finding.message), finding.severity,
-                         real_value(finding.max_excess), real_value(finding.max_relative), text_value(finding.status)});
+    add_row(finding_rows, identity({run, finding.stage, finding.signature}), run, text_value(finding.stage),
+            text_value(finding.signature), text_value(finding.message), finding.severity,
+            real_value(finding.max_excess), real_value(finding.max_relative), text_value(finding.status));
   constexpr std::array artifact_columns = {"run", "name", "artifact"};
   constexpr std::array finding_columns = {"id",       "run",        "stage",        "signature", "message",
                                           "severity", "max_excess", "max_relative", "status"};
@@ -108,21 +107,6 @@ Result<bool> add_run(Connection& connection, const std::string& campaign, const 
   constexpr std::array columns = {"campaign", "run"};
   SAPPER_CHECKED(insert(connection, "campaign_runs", columns, std::array<Value, 2>{campaign, id}));
   return !added.empty();
-}
-
-// Those of `runs` that are the campaign's.
-Result<std::unordered_set<std::string>> own_runs(Connection& connection, const std::string& campaign,
-                                                 const std::unordered_set<std::string>& runs) {
-  const std::string sql = "SELECT run FROM campaign_runs WHERE campaign = $1 AND run IN " + key_list(2);
-  std::unordered_set<std::string> own;
-  const std::vector<std::string> ids(runs.begin(), runs.end());
-  SAPPER_CHECKED(for_each_key_list(ids, [&](std::vector<Value> list) -> Status {
-    list.insert(list.begin(), campaign);
-    SAPPER_TRY(const Rows rows, connection.run(sql, list));
-    for (const Row& row : rows) own.insert(text_of(row.front()));
-    return {};
-  }));
-  return own;
 }
 
 }  // namespace
@@ -152,13 +136,23 @@ Result<Campaign> Store::begin_campaign(const std::string& name, const std::strin
 }
 
 Status Store::add_pieces(const std::string& campaign, std::span<const Piece> pieces) {
+  // In the order of the key: indexes grow at one place at a time, and two writers never wait for each other crosswise.
+  std::vector<const Piece*> ordered;
+  ordered.reserve(pieces.size());
+  for (const Piece& piece : pieces) ordered.push_back(&piece);
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const Piece* a, const Piece* b) { return a->fingerprint < b->fingerprint; });
+
   const std::scoped_lock lock(state_->mutex);
   Connection& connection = *state_->connection;
   return connection.transaction([&]() -> Status {
     SAPPER_CHECKED(find_campaign(connection, campaign));
     constexpr size_t slice = 4096;  // bounds the memory that rows take beside the pieces
-    for (size_t i = 0; i < pieces.size(); i += slice)
-      SAPPER_CHECKED(add_slice(connection, campaign, pieces.subspan(i, std::min(slice, pieces.size() - i))));
+    for (std::span<const Piece* const> rest = ordered; !rest.empty();) {
+      const auto now = rest.first(std::min(slice, rest.size()));
+      SAPPER_CHECKED(add_slice(connection, campaign, now));
+      rest = rest.subspan(now.size());
+    }
     return {};
   });
 }
@@ -170,12 +164,21 @@ Result<std::vector<bool>> Store::adopt(const std::string& campaign, std::span<co
   const std::scoped_lock lock(state_->mutex);
   Connection& connection = *state_->connection;
   SAPPER_CHECKED(find_campaign(connection, campaign));
-  SAPPER_TRY(const auto recorded, present(connection, "runs", "id", ids));
-
-  SAPPER_TRY(const auto own, own_runs(connection, campaign, recorded));
+  std::unordered_set<std::string> recorded;
   std::vector<Value> adopted;
-  for (const std::string& id : recorded)
-    if (!own.contains(id)) adopted.insert(adopted.end(), {campaign, id});
+  const std::string sql =
+      "SELECT r.id, c.run FROM runs r LEFT JOIN campaign_runs c ON c.run = r.id AND c.campaign = $1 WHERE r.id IN " +
+      key_list(2);
+  const auto look_up = [&](std::vector<Value> list) -> Status {
+    list.insert(list.begin(), campaign);
+    SAPPER_TRY(const Rows rows, connection.run(sql, list));
+    for (const Row& row : rows) {
+      recorded.insert(text_of(row[0]));
+      if (text_of(row[1]).empty()) add_row(adopted, campaign, row[0]);
+    }
+    return {};
+  };
+  SAPPER_CHECKED(for_each_key_list(ids, look_up));
   if (!adopted.empty()) {
     constexpr std::array columns = {"campaign", "run"};
     SAPPER_CHECKED(connection.transaction([&] { return insert(connection, "campaign_runs", columns, adopted); }));

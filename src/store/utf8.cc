@@ -1,5 +1,6 @@
 #include "store/utf8.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace sapper::store {
@@ -27,6 +28,8 @@ size_t character_length(std::string_view text) {
 }  // namespace
 
 std::string as_utf8(std::string_view text) {
+  const auto plain = [](char c) { return static_cast<signed char>(c) > 0; };
+  if (std::all_of(text.begin(), text.end(), plain)) return std::string(text);
   std::string valid;
   valid.reserve(text.size());
   while (!text.empty()) {

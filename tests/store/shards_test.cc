@@ -1,0 +1,147 @@
+// Many writers on one store, some of them killed: what is there in the end is what one undisturbed writer leaves.
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+#include "store/store.h"
+#include "tests/store/backends.h"
+#include "tests/store/dump.h"
+#include "tests/store/processes.h"
+#include "tests/store/samples.h"
+
+namespace sapper::store {
+namespace {
+
+class Shards : public OnEachDatabase {};
+SAPPER_ON_EACH_DATABASE(Shards);
+
+struct Shard {
+  int index = 0;
+  int count = 1;
+};
+
+// A campaign over `pieces` sample pieces as isolate makes one: all that it does may be done again. A byte goes to the
+// pipe `recording` when it begins to record. 0: done.
+int run_campaign(const std::string& url, int pieces, Shard shard, int recording = -1) {
+  auto store = Store::open(url);
+  if (!store || !store->begin_campaign("c", "{}")) return 1;
+  std::vector<Piece> own;
+  std::vector<int> numbers;
+  std::vector<RunKey> keys;
+  for (int i = shard.index; i < pieces; i += shard.count) {
+    own.push_back(sample_piece(i));
+    numbers.push_back(i);
+    keys.push_back(sample_key(i));
+  }
+  if (!store->add_pieces("c", own)) return 2;
+  const auto known = store->adopt("c", keys);
+  if (!known || (recording >= 0 && write(recording, "r", 1) != 1)) return 3;
+  for (size_t i = 0; i < keys.size(); ++i)
+    if (!(*known)[i] && !store->record("c", sample_record(numbers[i]))) return 4;
+  return 0;
+}
+
+// What a campaign that nothing disturbs leaves in a database of this kind.
+std::string undisturbed(Backend backend, int pieces) {
+  const auto database = make_database(backend);
+  EXPECT_EQ(run_campaign(database->url(), pieces, {}), 0);
+  return dump(database->url());
+}
+
+TEST_P(Shards, MakeOneStoreTogether) {
+  constexpr int pieces = 200;
+  constexpr int count = 6;
+  std::vector<pid_t> processes;
+  for (int i = 0; i < count; ++i)
+    processes.push_back(start_process([&] { return run_campaign(database->url(), pieces, {i, count}); }));
+  for (const pid_t process : processes) EXPECT_EQ(wait_for(process), 0);
+  EXPECT_EQ(dump(database->url()), undisturbed(GetParam(), pieces));
+}
+
+TEST_P(Shards, OfTheSameWorkRecordItOnce) {
+  constexpr int pieces = 200;
+  std::vector<pid_t> processes;
+  for (int i = 0; i < 4; ++i)
+    processes.push_back(start_process([&] { return run_campaign(database->url(), pieces, {}); }));
+  for (const pid_t process : processes) EXPECT_EQ(wait_for(process), 0);
+  EXPECT_EQ(dump(database->url()), undisturbed(GetParam(), pieces));
+}
+
+TEST_P(Shards, ThreadsShareAStore) {
+  constexpr int pieces = 120;
+  {
+    Store store = open();
+    ASSERT_TRUE(store.begin_campaign("c", "{}"));
+    ASSERT_TRUE(store.add_pieces("c", sample_pieces(pieces)));
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        for (int i = t / 2; i < pieces; i += 2) EXPECT_TRUE(store.record("c", sample_record(i)));
+      });
+  }
+  EXPECT_EQ(dump(database->url()), undisturbed(GetParam(), pieces));
+}
+
+// Two shards are killed at the same random instant, again and again, and then left to finish: every other time from the
+// start on, while they make tables and add pieces; else while they record.
+TEST_P(Shards, KilledAtAnyInstantLoseAndDoubleNothing) {
+  const int kills = std::getenv("SAPPER_SLOW_TESTS") != nullptr ? 200 : 20;
+  const int pieces = (GetParam() == Backend::Sqlite ? 100 : 30) * kills;
+  std::mt19937 random(1);
+  int killed = 0;
+  for (int round = 0; round < kills; ++round) {
+    std::array<int, 2> recording{};
+    ASSERT_EQ(pipe(recording.data()), 0);
+    std::vector<pid_t> shards;
+    for (int i = 0; i < 2; ++i)
+      shards.push_back(start_process([&] { return run_campaign(database->url(), pieces, {i, 2}, recording[1]); }));
+    close(recording[1]);
+    char byte = 0;
+    const ssize_t begun = round % 2 == 1 ? read(recording[0], &byte, 1) : 1;
+    EXPECT_EQ(begun, 1);
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 40'000));
+    for (const pid_t shard : shards) kill(shard, SIGKILL);
+    for (const pid_t shard : shards) {
+      const int code = wait_for(shard);
+      ASSERT_TRUE(code == -SIGKILL || code == 0) << code;
+      killed += code == -SIGKILL ? 1 : 0;
+    }
+    close(recording[0]);
+  }
+  EXPECT_GE(killed, kills);
+  const int64_t recorded = open(Access::Read).summary("c")->runs;
+  EXPECT_GT(recorded, 0);
+  EXPECT_LT(recorded, pieces);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(run_process([&] { return run_campaign(database->url(), pieces, {i, 2}); }), 0);
+  EXPECT_EQ(dump(database->url()), undisturbed(GetParam(), pieces));
+}
+
+TEST(ShardsOnPostgresql, OutliveALostConnection) {
+  const auto database = make_database(Backend::Postgresql);
+  if (database == nullptr) GTEST_SKIP() << "PostgreSQL is not installed";
+  auto store = Store::open(database->url());
+  ASSERT_TRUE(store) << store.error().describe();
+  ASSERT_TRUE(store->begin_campaign("c", "{}"));
+  ASSERT_TRUE(store->add_pieces("c", sample_pieces(3)));
+  const auto other = connect(database->url(), Access::Write);
+  ASSERT_TRUE(other);
+  const auto cut = [&] {
+    const auto rows = (*other)->run(
+        "SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid()");
+    return rows && std::get<int64_t>((*rows)[0][0]) == 1;
+  };
+  ASSERT_TRUE(cut());
+  const auto recorded = store->record("c", sample_record(1));
+  ASSERT_TRUE(recorded) << recorded.error().describe();
+  EXPECT_TRUE(*recorded);
+  ASSERT_TRUE(cut());
+  const auto summary = store->summary("c");
+  ASSERT_TRUE(summary) << summary.error().describe();
+  EXPECT_EQ(summary->runs, 1);
+}
+
+}  // namespace
+}  // namespace sapper::store
