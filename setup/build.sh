@@ -5,6 +5,7 @@
 build() {
   local preset=$1 folder=${root:?}/build/$1
   shift
+  export CCACHE_BASEDIR="$root"  # another clone's compilations serve this one
   mkdir -p "$folder" || stop "cannot make the folder $folder: check its owner and the space on its disk"
   exec {build_lock}>"$folder/.lock"
   flock -n "$build_lock" || {

@@ -50,15 +50,21 @@ Result<std::string> read_file(const std::string& path, size_t limit_bytes) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
     return fail(ErrorKind::BadInput, "{}: is a folder, not a file", path);
-  std::ifstream stream(path, std::ios::binary | std::ios::ate);
+  std::ifstream stream(path, std::ios::binary);
   if (!stream) return fail(ErrorKind::BadInput, "{}: cannot open: {}", path, std::strerror(errno));
-  const std::streamoff size = stream.tellg();
-  if (size < 0) return fail(ErrorKind::BadInput, "{}: cannot read: not a regular file", path);
-  if (static_cast<size_t>(size) > limit_bytes) return too_large(path, "holds", limit_bytes);
-  std::string bytes(static_cast<size_t>(size), '\0');
-  stream.seekg(0);
-  stream.read(bytes.data(), size);
-  if (stream.gcount() != size) return fail(ErrorKind::BadInput, "{}: cannot read: {}", path, std::strerror(errno));
+  // A pipe does not know its size, and what a file says of its own may be old.
+  const uintmax_t stated = std::filesystem::file_size(path, ignored);
+  if (!ignored && stated > limit_bytes) return too_large(path, "holds", limit_bytes);
+  std::string bytes;
+  while (stream) {
+    constexpr size_t least = 64 << 10;
+    const size_t held = bytes.size();
+    if (held > limit_bytes) return too_large(path, "holds", limit_bytes);
+    bytes.resize(held == 0 && !ignored ? static_cast<size_t>(stated) + 1 : held + std::max(held, least));
+    stream.read(bytes.data() + held, static_cast<std::streamsize>(bytes.size() - held));
+    bytes.resize(held + static_cast<size_t>(stream.gcount()));
+  }
+  if (stream.bad()) return fail(ErrorKind::BadInput, "{}: cannot read: {}", path, std::strerror(errno));
   constexpr std::string_view zstd_magic("\x28\xb5\x2f\xfd", 4);
   if (std::string_view(bytes).substr(0, 4) == zstd_magic) return decompress(path, bytes, limit_bytes);
   return bytes;

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/deadline.h"
+
 #if defined(__has_feature)
 #define SAPPER_THREAD_SANITIZER __has_feature(thread_sanitizer)
 #elif defined(__SANITIZE_THREAD__)
@@ -34,19 +36,26 @@ inline void happens_after([[maybe_unused]] char& edge) {
 #endif
 }
 
-// Calls body(begin, end) on blocks that cover [0, count), in parallel; a block is not split below `grain`.
+// Calls body(begin, end) on blocks that cover [0, count), in parallel; a block is not split below `grain`. Once the
+// calling thread's deadline has passed, blocks that remain are left out.
 template <class Body>
 void parallel_for(int64_t count, int64_t grain, const Body& body) {
   using Range = tbb::blocked_range<int64_t>;
   char fork = 0;
   char join = 0;
+  const Deadline deadline = current_deadline();
+  const int64_t smallest = std::max<int64_t>(1, grain);
+  // With a deadline, blocks stay short enough to ask for the time between them.
+  const int64_t largest = deadline == Deadline::max() ? count : 16 * smallest;
   const auto task = [&](const Range& block) {
     happens_after(fork);
-    body(block.begin(), block.end());
+    const DeadlineScope scope(deadline);
+    for (int64_t begin = block.begin(); begin < block.end() && !deadline_passed(); begin += largest)
+      body(begin, std::min(begin + largest, block.end()));
     happens_before(join);
   };
   happens_before(fork);
-  tbb::parallel_for(Range(0, count, static_cast<size_t>(std::max<int64_t>(1, grain))), task);
+  tbb::parallel_for(Range(0, count, static_cast<size_t>(smallest)), task);
   happens_after(join);
 }
 

@@ -1,6 +1,7 @@
 #include "check/check.h"
 
 #include <chrono>
+#include <functional>
 #include <utility>
 
 #include "base/memory.h"
@@ -48,15 +49,24 @@ class Check {
   Check(target::CompilerPool& pool, const CheckOptions& options, Report& report)
       : pool_(pool), options_(options), report_(report) {}
 
-  Status run() {
-    if (options_.level != Level::Hlo && options_.target.platform != target::Platform::Tpu)
+  Status run_file() {
+    SAPPER_TRY(Module module, hlo::read_module(report_.path));
+    return run(std::move(module), {});
+  }
+
+  // `sets` empty: the inputs are as the options say.
+  Status run(Module module, std::vector<InputSet> sets) {
+    module_ = std::move(module);
+    sets_ = std::move(sets);
+    if (options_.level == Level::Llo && !has_llo())
       return fail(ErrorKind::BadInput, "{} has no LLO: that level is for tpu targets", options_.target.to_string());
-    SAPPER_TRY(module_, hlo::read_module(report_.path));
     report_.module = module_.name;
     SAPPER_CHECKED(in_file(hlo::verify(module_), report_.path));
     report_.fingerprint = hlo::fingerprint(module_).to_hex();
-    SAPPER_TRY(sets_,
-               inputs_for(module_, inputs_path(options_.inputs, report_.path), options_.input_set, options_.sampling));
+    if (sets_.empty()) {
+      SAPPER_TRY(sets_, inputs_for(module_, inputs_path(options_.inputs, report_.path), options_.input_set,
+                                   options_.sampling));
+    }
     SAPPER_CHECKED(prepare());
     serialized_ = hlo::to_compilable_proto(module_);
     std::vector<std::vector<Literal>> executions;
@@ -88,6 +98,7 @@ class Check {
     report_.notes = std::move(one.notes);
   }
 
+  [[nodiscard]] bool has_llo() const { return options_.target.platform == target::Platform::Tpu; }
   [[nodiscard]] bool executes() const { return target::can_execute(options_.target); }
 
   [[nodiscard]] Policy policy() const {
@@ -149,14 +160,16 @@ class Check {
     if (options_.level != Level::Llo) {
       SAPPER_CHECKED(judge_hlo(run, output, one));
     }
-    if (options_.level != Level::Hlo && one.verdict != Verdict::Mismatch) {
+    if (options_.level != Level::Hlo && has_llo() && one.verdict != Verdict::Mismatch) {
       SAPPER_CHECKED(judge_kernels(run, one));
     }
     return {};
   }
 
   // What the dumps of every backend program are asked for with.
-  [[nodiscard]] std::string backend_stages() const { return options_.level == Level::Hlo ? "" : kFirstAndLastStage; }
+  [[nodiscard]] std::string backend_stages() const {
+    return options_.level != Level::Hlo && has_llo() ? kFirstAndLastStage : "";
+  }
 
   // The device's result and the optimized program; every pass where something differs.
   Status judge_hlo(Run& run, const Literal* output, Report& one) {
@@ -409,15 +422,15 @@ std::string closer_look(const Report& report, const CheckOptions& options) {
   return command;
 }
 
-}  // namespace
-
-Report check_file(target::CompilerPool& pool, const std::string& path, const CheckOptions& options) {
+Report report_of(target::CompilerPool& pool, const std::string& path, const CheckOptions& options,
+                 const std::function<Status(Check&)>& run) {
   Report report;
   report.path = path;
   report.target = options.target.to_string();
   report.seed = options.sampling.seed;
   const Clock clock;
-  if (const Status status = Check(pool, options, report).run(); !status) {
+  Check check(pool, options, report);
+  if (const Status status = run(check); !status) {
     report.error = status.error();
     report.verdict = verdict_of(status.error());
     report.reason = status.error().describe();
@@ -425,6 +438,17 @@ Report check_file(target::CompilerPool& pool, const std::string& path, const Che
   report.next_command = closer_look(report, options);
   report.seconds = clock.seconds();
   return report;
+}
+
+}  // namespace
+
+Report check_file(target::CompilerPool& pool, const std::string& path, const CheckOptions& options) {
+  return report_of(pool, path, options, [](Check& check) { return check.run_file(); });
+}
+
+Report check_module(target::CompilerPool& pool, hlo::Module module, const std::string& path,
+                    const CheckOptions& options, std::vector<InputSet> sets) {
+  return report_of(pool, path, options, [&](Check& check) { return check.run(std::move(module), std::move(sets)); });
 }
 
 }  // namespace sapper::check

@@ -20,7 +20,7 @@
 namespace sapper::check {
 
 // Which programs of the compilation are judged: the HLO ones, the kernels that a TPU runs (each against the optimized
-// HLO), or all.
+// HLO), or all that the target has.
 enum class Level { Hlo, Llo, All };
 
 struct CheckOptions {
@@ -61,5 +61,9 @@ struct Report {
 // Checks one module, given as a file. Never fails: what goes wrong is in the report (bad input: verdict Undetermined
 // with an error of kind BadInput). Thread-safe.
 [[nodiscard]] Report check_file(target::CompilerPool& pool, const std::string& path, const CheckOptions& options);
+
+// The same for a module at hand, which the report says to be at `path`. `sets`: its inputs; empty: as the options say.
+[[nodiscard]] Report check_module(target::CompilerPool& pool, hlo::Module module, const std::string& path,
+                                  const CheckOptions& options, std::vector<InputSet> sets = {});
 
 }  // namespace sapper::check

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/memory.h"
 #include "hlo/fingerprint.h"
 #include "inputs/npz.h"
 #include "inputs/sampler.h"
@@ -11,21 +12,26 @@ namespace sapper::check {
 
 namespace {
 
-int default_seeds(const hlo::Module& module) {
-  constexpr int64_t large_bytes = 16 << 20;
+// Of one set of arguments; beyond `limit`, some number above it.
+int64_t argument_bytes(const hlo::Module& module, int64_t limit) {
   int64_t bytes = 0;
   const hlo::Computation& entry = module.entry_computation();
   for (const hlo::InstructionIndex parameter : entry.parameters()) {
-    bytes += std::min(entry.instructions[parameter].shape.host_byte_size(), large_bytes + 1);
-    if (bytes > large_bytes) return 1;
+    bytes += std::min(entry.instructions[parameter].shape.host_byte_size(), limit + 1);
+    if (bytes > limit) break;
   }
-  return 3;
+  return bytes;
 }
 
 Result<std::vector<InputSet>> sampled(const hlo::Module& module, const Sampling& sampling) {
+  constexpr int64_t large_bytes = 16 << 20;
+  const int seeds = sampling.seeds.value_or(argument_bytes(module, large_bytes) > large_bytes ? 1 : 3);
+  const int64_t room = physical_memory_bytes() / 2 / std::max<int64_t>(1, seeds * std::ssize(sampling.kinds));
+  if (argument_bytes(module, room) > room)
+    return fail(ErrorKind::Resource, "the inputs would take more than half of the machine's memory ({} MiB)",
+                physical_memory_bytes() >> 20);
   const inputs::Ranges ranges = inputs::safe_ranges(module);
   const hlo::Fingerprint fingerprint = hlo::fingerprint(module);
-  const int seeds = sampling.seeds.value_or(default_seeds(module));
   const bool several = seeds > 1 || sampling.kinds.size() > 1;
   std::vector<InputSet> sets;
   for (const inputs::Kind kind : sampling.kinds)

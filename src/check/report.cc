@@ -107,6 +107,12 @@ std::string kernels_text(const KernelsReport& kernels) {
   return text;
 }
 
+// On the first line: that a module agrees says little where few of its kernels ran.
+std::string coverage_text(const Report& report) {
+  if (!report.kernels) return "";
+  return fmt::format("  {}/{} kernels", report.kernels->from_llo, report.kernels->kernels);
+}
+
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json output_json(const OutputReport& output) {
@@ -197,8 +203,8 @@ void add_kernels(const KernelsReport& kernels, Json& json) {
 }  // namespace
 
 std::string to_text(const Report& report, const TextStyle& style) {
-  std::string text = fmt::format("{} {}  {}  {:.2f} s\n", verdict_text(report.verdict, style), report.path,
-                                 report.target, report.seconds);
+  std::string text = fmt::format("{} {}  {}{}  {:.2f} s\n", verdict_text(report.verdict, style), report.path,
+                                 report.target, coverage_text(report), report.seconds);
   if (!report.reason.empty()) text += fmt::format("    why: {}\n", report.reason);
   if (!report.input_set.empty() && report.verdict != Verdict::Agree)
     text += fmt::format("    inputs: {}\n", report.input_set);

@@ -24,6 +24,7 @@ std::string culprit(const check::Guilty& guilty) {
 void print(const check::Report& report) {
   fmt::print("{}  {}  {}\n", check::to_string(report.verdict), report.path, report.target);
   if (!report.reason.empty()) fmt::print("    why: {}\n", report.reason);
+  if (!report.input_set.empty()) fmt::print("    inputs: {}\n", report.input_set);
   if (report.guilty) {
     const check::Guilty& guilty = *report.guilty;
     fmt::print("    guilty: {}\n", culprit(guilty));
@@ -37,7 +38,7 @@ void print(const check::Report& report) {
 Result<int> run(const Arguments& arguments) {
   SAPPER_TRY(check::CheckOptions options, check_options(arguments.judging));
   SAPPER_TRY(const std::string plugin, target::plugin_path(options.target));
-  if (options.target.platform == target::Platform::Tpu) options.level = check::Level::All;
+  options.level = check::Level::All;
   target::CompilerPool pool({.workers = 1, .compile_seconds = arguments.judging.time_limit});
   const check::Report report = check::check_file(pool, arguments.path, options);
   if (arguments.json) {

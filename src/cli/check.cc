@@ -116,8 +116,9 @@ void add_check(CLI::App& app, int& exit_code) {
       ->check(CLI::PositiveNumber);
   command->add_flag("--json", arguments->json, "JSON Lines on stdout, one object a module (docs/json.md)");
   command->footer(
-      "Example: sapper check model.hlo --on tpu:v5e --seed 3\n"
-      "Exit code: 0 all agree, 1 a mismatch or a compiler crash, 2 bad usage or input, 3 undetermined");
+      "Example: sapper check examples/softmax.hlo --on tpu:v5e --level all\n"
+      "Exit code: 0 all agree or differ as policy allows, 1 a mismatch or a compiler crash, 2 bad usage or input,\n"
+      "3 undetermined (docs/verdicts.md)");
   command->callback([arguments, &exit_code] {
     const auto result = run(*arguments);
     exit_code = result ? *result : report_error(result.error());

@@ -118,12 +118,15 @@ void add_eval(CLI::App& app, int& exit_code) {
   auto* const command = app.add_subcommand("eval", "Run a module on the reference evaluator");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("module", arguments->path, "HLO text or HloModuleProto, also zstd")->required();
-  command->add_option("--inputs", arguments->inputs,
-                      "Inputs: an .npz file with in0.., or set0_in0..; default: sampled");
+  auto* const inputs =
+      command->add_option("--inputs", arguments->inputs, "Inputs: an .npz file (docs/inputs.md); default: sampled");
   command->add_option("--input-set", arguments->input_set, "Set N of the inputs file")
       ->check(CLI::NonNegativeNumber)
+      ->needs(inputs)
       ->capture_default_str();
-  command->add_option("--seed", arguments->seed, "Seed of the sampled inputs")->capture_default_str();
+  command->add_option("--seed", arguments->seed, "Seed of the sampled inputs")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_option("--output", arguments->output, "Write the outputs as out0.. to this .npz file");
   command->add_option("--repeat", arguments->repeat, "Evaluate N times; the times are in the JSON")
       ->check(CLI::PositiveNumber)
@@ -133,7 +136,7 @@ void add_eval(CLI::App& app, int& exit_code) {
                     "Also how far a legal implementation may be from each element: deviation0.. (docs/verdicts.md)");
   command->add_flag("--trace", arguments->trace, "Print each instruction's value on stderr");
   command->add_flag("--json", arguments->json, "One JSON object on stdout (docs/json.md)");
-  command->footer("Example: sapper eval examples/softmax.hlo --inputs in.npz --output out.npz");
+  command->footer("Example: sapper eval examples/softmax.hlo --output out.npz");
   command->callback([arguments, &exit_code] {
     const Status status = run(*arguments);
     exit_code = status ? 0 : report_error(status.error());

@@ -27,7 +27,7 @@ void add_isa(CLI::App& app, int& exit_code) {
   auto json = std::make_shared<bool>(false);
   command->add_option("opcode", *opcode, "An opcode as a dump writes it, or how its name begins; without it, all");
   command->add_flag("--json", *json, "JSON Lines on stdout, one object an opcode (docs/json.md)");
-  command->footer("Example: sapper isa vrot.lane.b32.xlu0\nHow to read it: docs/llo.md");
+  command->footer("Example: sapper isa vrot.lane.b32.xlu0\nHow to read it: docs/llo.md, Rows of the instruction set");
   command->callback([opcode, json, &exit_code] {
     const std::vector<const llo::OpcodeInfo*> rows = rows_of(*opcode);
     for (const llo::OpcodeInfo* row : rows) {

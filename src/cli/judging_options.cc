@@ -36,7 +36,9 @@ std::string check_seconds(const std::string& text) {
 
 void add_judging_options(CLI::App& command, JudgingOptions& options) {
   add_target_options(command, options.target);
-  command.add_option("--seed", options.seed, "Seed of the sampled inputs")->capture_default_str();
+  command.add_option("--seed", options.seed, "Seed of the sampled inputs")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command
       .add_option("--seeds", options.seeds,
                   "Sampled inputs from so many seeds, the first given by --seed (default: 3, or 1 for large inputs)")
@@ -46,11 +48,13 @@ void add_judging_options(CLI::App& command, JudgingOptions& options) {
   command.add_option("--inputs-kind", options.inputs_kind, "What the sampled inputs are like (docs/inputs.md)")
       ->check(CLI::IsMember(kinds))
       ->capture_default_str();
-  command.add_option("--inputs", options.inputs,
-                     "Inputs: an .npz file with in0.. (or set0_in0..), or a folder of NAME.npz");
-  command.add_option("--input-set", options.input_set, "Only set N of the inputs file")->check(CLI::NonNegativeNumber);
+  auto* const inputs = command.add_option(
+      "--inputs", options.inputs, "Inputs: an .npz file (docs/inputs.md), or a folder of NAME.npz for modules NAME");
+  command.add_option("--input-set", options.input_set, "Only set N of the inputs file")
+      ->check(CLI::NonNegativeNumber)
+      ->needs(inputs);
   command.add_flag("--strict", options.strict, "Judge by strict HLO semantics: no excess precision, no real algebra");
-  command.add_option("--time-limit", options.time_limit, "Seconds for one compilation or evaluation")
+  command.add_option("--time-limit", options.time_limit, "Seconds for one compilation, one evaluation")
       ->check(CLI::Validator(&check_seconds, "SECONDS"))
       ->capture_default_str();
   add_machine_options(command, options);

@@ -37,12 +37,13 @@ Result<llo::Program> read_program(const std::string& path) {
   return llo::parse_program(std::move(text), path);
 }
 
-// A file of the same folder whose name ends like this; empty: none.
-std::string sibling(const std::string& path, std::string_view ending) {
+// The first file of the same folder whose name is right; empty: none.
+template <class IsRight>
+std::string sibling(const std::string& path, const IsRight& is_right) {
   std::vector<std::string> found;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(fs::absolute(path).parent_path(), error)) {
-    if (entry.path().filename().string().ends_with(ending)) found.push_back(entry.path());
+    if (is_right(entry.path().filename().string())) found.push_back(entry.path());
   }
   return found.empty() ? "" : *std::ranges::min_element(found);
 }
@@ -52,7 +53,10 @@ Result<std::optional<llo::Program>> read_declarations(const Arguments& arguments
   std::string path = arguments.declarations;
   const std::optional<llo::DumpName> name = llo::parse_dump_name(fs::path(arguments.path).filename().string());
   if (path.empty() && program.form != llo::Form::Ssa && name) {
-    path = sibling(arguments.path, fmt::format("-{}-00-original.txt", name->kernel));
+    path = sibling(arguments.path, [&](const std::string& file) {
+      const std::optional<llo::DumpName> other = llo::parse_dump_name(file);
+      return other && other->kernel == name->kernel && other->pass == "original";
+    });
   }
   if (path.empty()) return std::nullopt;
   SAPPER_TRY(llo::Program declarations, read_program(path));
@@ -84,7 +88,8 @@ Result<llo::KernelShapes> shapes_of(const Arguments& arguments, const llo::Progr
   const std::string_view kernel = named == declaring.regions.end() ? "" : named->hlo;
   if (!arguments.hlo.empty()) return shapes_in_module(arguments.hlo, kernel);
   if (auto shapes = llo::declared_shapes(program)) return shapes;
-  const std::string module = sibling(arguments.path, "-hlo.txt");
+  const std::string module =
+      sibling(arguments.path, [](const std::string& file) { return file.ends_with("-hlo.txt"); });
   return module.empty() ? llo::declared_shapes(program) : shapes_in_module(module, kernel);
 }
 
@@ -191,13 +196,18 @@ void add_llo(CLI::App& app, int& exit_code) {
                       "The kernel in SSA form, for stages that declare no allocations; default: its original stage in "
                       "the folder");
   command->add_option("--in", arguments->inputs, "Operands: an .npz file with in0..; default: sampled");
-  command->add_option("--seed", arguments->seed, "Seed of the sampled operands")->capture_default_str();
+  command->add_option("--seed", arguments->seed, "Seed of the sampled operands")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_option("--out", arguments->output, "Write the results as out0.. to this .npz file");
   command->add_option("--time-limit", arguments->time_limit, "Seconds; 0: none")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "One JSON object on stdout (docs/json.md)");
-  command->footer("Example: sapper llo run 1234-fusion.1-00-original.txt --in in.npz --out out.npz");
+  command->footer(
+      "Example: sapper stages examples/f16_round_trip.hlo --on tpu:v5e --level llo --output stages\n"
+      "         sapper llo run stages/0-convert_subtract_fusion-66-final_bundles.txt\n"
+      "Exit code: 0, 1 when the kernel does what no correct kernel does, 2 bad usage or input, 3 it cannot be run");
   command->callback([arguments, &exit_code] {
     const Result<int> code = run(*arguments);
     exit_code = code ? *code : report_error(code.error());

@@ -105,7 +105,7 @@ void add_show(CLI::App& app, int& exit_code) {
       ->excludes(dot)
       ->excludes(text);
   command->footer(
-      "Example: sapper show model.hlo.pb.zst --text > model.hlo\n"
+      "Example: sapper show examples/softmax.hlo --text\n"
       "Exit code: 0, or 2 when the module cannot be read or is not well-formed");
   command->callback([arguments, &exit_code] {
     const auto result = run(*arguments);

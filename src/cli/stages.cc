@@ -46,15 +46,20 @@ Status write_stage(const std::string& folder, const target::HloStage& stage, con
                     hlo::to_text(module));
 }
 
-// The backend passes of each kernel: how many instructions, and how many bundles once they are scheduled.
+// The backend passes of each kernel: how many instructions, and how many bundles once they are scheduled. Files get
+// the compiler's own kind of names, the optimized module beside them: `sapper llo run` finds what it needs.
 Status list_kernels(const target::CompileResult& compiled, const Arguments& arguments) {
   if (!arguments.json) fmt::print("stage  level  instructions  bundles  kernel  pass\n");
+  if (!arguments.output.empty()) {
+    SAPPER_TRY(const hlo::Module optimized, hlo::parse_proto(compiled.optimized));
+    SAPPER_CHECKED(write_file(std::filesystem::path(arguments.output) / "0-hlo.txt", hlo::to_text(optimized)));
+  }
   for (const llo::KernelDump& kernel : llo::read_dump(compiled.llo).kernels)
     for (const llo::StageText& stage : kernel.stages) {
       if (llo::is_what_if(stage.pass)) continue;
       const auto program = llo::parse_program(stage.text, kernel.kernel);
       if (!arguments.output.empty()) {
-        std::string name = fmt::format("{}.{:02}.{}.llo", kernel.kernel, stage.index, stage.pass);
+        std::string name = llo::to_file_name({kernel.kernel, stage.index, stage.pass});
         std::replace(name.begin(), name.end(), '/', '-');
         SAPPER_CHECKED(write_file(std::filesystem::path(arguments.output) / name, stage.text));
       }

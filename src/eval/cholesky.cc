@@ -13,7 +13,7 @@ namespace {
 // definite.
 template <class Number>
 int64_t factorize(MatrixView<Number> a) {
-  for (int64_t i = 0; i < a.rows; ++i) {
+  for (int64_t i = 0; i < a.rows && !deadline_passed(); ++i) {
     for (int64_t j = 0; j <= i; ++j) {
       Number sum = a(i, j);
       for (int64_t k = 0; k < j; ++k) sum -= product(a(i, k), conjugate(a(j, k)));

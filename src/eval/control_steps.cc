@@ -42,7 +42,7 @@ Status Execution::run(const Site& site, const WhileStep& work) {
 
 Status Execution::count_iteration(const Instruction& instruction) {
   ++iterations_;
-  if (options_.time_limit_seconds > 0) SAPPER_CHECKED(check_time(instruction));
+  SAPPER_CHECKED(check_time(instruction));
   if (options_.iteration_limit == 0 || iterations_ <= options_.iteration_limit) return {};
   return sapper::fail(hlo::error_at(ErrorKind::Resource, instruction,
                                     fmt::format("more than {} loop iterations", options_.iteration_limit)));

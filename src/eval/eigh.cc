@@ -66,7 +66,7 @@ void diagonalize(MatrixView<Real> a, MatrixView<Real> vectors) {
   constexpr Real epsilon = std::numeric_limits<Real>::epsilon();
   const Real negligible = epsilon * epsilon * squares(true);
   for (int sweep = 0; sweep < most_sweeps && squares(false) > negligible; ++sweep)
-    for (int64_t p = 0; p < a.rows; ++p)
+    for (int64_t p = 0; p < a.rows && !deadline_passed(); ++p)
       for (int64_t q = p + 1; q < a.rows; ++q) rotate(a, vectors, p, q);
 }
 

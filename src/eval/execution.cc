@@ -52,10 +52,8 @@ Execution::Execution(const hlo::Module& module, const Options& options)
       options_(options),
       pool_(memory_limit(options)),
       plans_(module.computations.size()),
-      needs_(module.computations.size()) {
-  const std::chrono::duration<double> limit(options.time_limit_seconds);
-  deadline_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit);
-}
+      needs_(module.computations.size()),
+      deadline_(deadline_in(options.time_limit_seconds)) {}
 
 const Plan& Execution::plan_of(hlo::ComputationIndex computation) {
   std::unique_ptr<Plan>& plan = plans_[computation];
@@ -91,7 +89,10 @@ Result<Literal> Execution::run(std::span<const Literal> arguments) {
         fmt::format("needs at least {} bytes of memory; the limit is {}", need.bytes, pool_.limit_bytes())));
   }
   for (const Literal& argument : arguments) pool_.reserve(argument.shape().host_byte_size());
-  return call(module_.entry, arguments);
+  SAPPER_TRY(Literal result, call(module_.entry, arguments));
+  SAPPER_CHECKED(
+      check_time(module_.entry_computation().root_instruction()));  // the last trace may have cut itself short
+  return result;
 }
 
 Result<Literal> Execution::call(hlo::ComputationIndex computation, std::span<const Literal> arguments) {
@@ -138,6 +139,7 @@ Status Execution::run(const Plan& plan, Frame& frame) {
     const Step& step = plan.steps[s];
     const Site site{plan, step, frame};
     SAPPER_CHECKED(run_step(site));
+    SAPPER_CHECKED(check_time(site.instruction()));  // first: a step may have left out what it had no time for
     const bool last_of_instruction = s + 1 == plan.steps.size() || plan.steps[s + 1].instruction != step.instruction;
     if (options_.trace && untraced_ == 0 && last_of_instruction) trace(site);
     for (const SlotUse& operand : step.operands)
@@ -149,12 +151,11 @@ Status Execution::run(const Plan& plan, Frame& frame) {
 }
 
 Status Execution::run_step(const Site& site) {
-  if (options_.time_limit_seconds > 0) SAPPER_CHECKED(check_time(site.instruction()));
   return std::visit([&](const auto& work) { return run(site, work); }, site.step.work);
 }
 
 Status Execution::check_time(const Instruction& instruction) const {
-  if (std::chrono::steady_clock::now() <= deadline_) return {};
+  if (!deadline_passed()) return {};
   return sapper::fail(
       hlo::error_at(ErrorKind::Resource, instruction,
                     fmt::format("evaluation takes longer than the limit of {} s", options_.time_limit_seconds)));

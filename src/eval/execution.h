@@ -2,12 +2,12 @@
 // share a file: execution.cc (the loop, lane and view steps, operations), control_steps.cc, move_steps.cc.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "base/deadline.h"
 #include "eval/buffer_pool.h"
 #include "eval/evaluator.h"
 #include "eval/memory_need.h"
@@ -119,8 +119,8 @@ class Execution {
   std::vector<const std::byte*> operand_pointers_;  // of the lane program that runs
   std::vector<std::byte*> result_pointers_;
   int64_t iterations_ = 0;
-  int untraced_ = 0;  // how deep inside computations that a trace does not enter
-  std::chrono::steady_clock::time_point deadline_;
+  int untraced_ = 0;        // how deep inside computations that a trace does not enter
+  DeadlineScope deadline_;  // of the thread that executes
 };
 
 }  // namespace sapper::eval

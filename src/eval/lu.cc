@@ -20,7 +20,7 @@ template <class Number>
 int64_t factorize(MatrixView<Number> a, std::span<int32_t> pivots, std::span<int32_t> permutation) {
   std::iota(permutation.begin(), permutation.end(), 0);
   int64_t zero_pivot = 0;
-  for (int64_t step = 0; step < std::ssize(pivots); ++step) {
+  for (int64_t step = 0; step < std::ssize(pivots) && !deadline_passed(); ++step) {
     int64_t pivot = step;
     for (int64_t i = step + 1; i < a.rows; ++i)
       if (magnitude(a(i, step)) > magnitude(a(pivot, step))) pivot = i;

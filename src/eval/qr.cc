@@ -46,7 +46,7 @@ QrFactors qr_factor(const hlo::Literal& a, const hlo::Shape& coefficients) {
     std::vector<Number> taus(static_cast<size_t>(batch.count * steps));
     for_each_matrix(batch.count, [&](int64_t index) {
       const MatrixView<Number> matrix = batch[index];
-      for (int64_t step = 0; step < steps; ++step) {
+      for (int64_t step = 0; step < steps && !deadline_passed(); ++step) {
         const Number tau = make_reflection(matrix, step);
         reflect(matrix, step, conjugate(tau), matrix, step + 1);
         taus[static_cast<size_t>(index * steps + step)] = tau;
@@ -66,7 +66,7 @@ hlo::Literal householder_product(const hlo::Literal& factors, const hlo::Literal
       const MatrixView<Number> q = product_of[index];
       for (int64_t i = 0; i < q.rows; ++i)
         for (int64_t j = 0; j < q.columns; ++j) q(i, j) = Number(i == j ? 1 : 0);
-      for (int64_t step = steps - 1; step >= 0; --step)
+      for (int64_t step = steps - 1; step >= 0 && !deadline_passed(); --step)
         reflect(vectors[index], step, taus.values[static_cast<size_t>(index * steps + step)], q, step);
     });
     return round_to_literal(product_of.values, factors.shape());

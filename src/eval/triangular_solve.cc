@@ -21,7 +21,7 @@ std::vector<Number> transposed(MatrixView<Number> matrix) {
 // Replaces b by X with a * X = b, whole rows at a time, from the first row down or from the last row up.
 template <class Number>
 void substitute(MatrixView<Number> a, bool lower, bool unit_diagonal, MatrixView<Number> b) {
-  for (int64_t step = 0; step < a.rows; ++step) {
+  for (int64_t step = 0; step < a.rows && !deadline_passed(); ++step) {
     const int64_t i = lower ? step : a.rows - 1 - step;
     for (int64_t before = 0; before < step; ++before) {
       const int64_t k = lower ? before : a.rows - 1 - before;

@@ -74,6 +74,10 @@ std::optional<DumpName> parse_dump_name(std::string_view file) {
   return name;
 }
 
+std::string to_file_name(const DumpName& name) {
+  return fmt::format("0-{}-{:02}-{}.txt", name.kernel, name.index, name.pass);
+}
+
 const StageText* KernelDump::stage(std::string_view pass) const {
   const auto found = std::find_if(stages.begin(), stages.end(), [&](const StageText& s) { return s.pass == pass; });
   return found == stages.end() ? nullptr : &*found;

@@ -18,6 +18,7 @@ struct DumpName {
   int index = 0;       // position in the kernel's pipeline
   std::string pass;    // "original", "final_bundles"
 };
+[[nodiscard]] std::string to_file_name(const DumpName& name);  // of timestamp 0
 // nullopt: not the name of a stage.
 [[nodiscard]] std::optional<DumpName> parse_dump_name(std::string_view file);
 

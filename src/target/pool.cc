@@ -103,6 +103,11 @@ Error explain_option(Error error) {
   } else if (error.message.find("No such compile option") != std::string::npos) {
     error.kind = ErrorKind::BadInput;
     error.message += " in this release of the compiler.";
+  } else if (error.kind == ErrorKind::Crash && (error.message.find("Unknown flag in XLA_FLAGS") != std::string::npos ||
+                                                error.message.find("Unknown command line flag") != std::string::npos)) {
+    error.kind = ErrorKind::BadInput;
+    error.message = "--init-flags: the compiler does not know a flag, and ended" +
+                    error.message.substr(std::min(error.message.find(". Its last words"), error.message.size()));
   }
   return error;
 }

@@ -1,10 +1,14 @@
 #include "base/file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
+#include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 namespace sapper {
 namespace {
@@ -66,6 +70,18 @@ TEST_F(File, TruncatedZstdIsBadInput) {
     ASSERT_FALSE(read.has_value()) << size;
     EXPECT_EQ(read.error().kind, ErrorKind::BadInput);
   }
+}
+
+TEST_F(File, PipesAreReadToTheirEnd) {
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const std::string bytes(300'000, 'x');
+  std::thread writer([&] { std::ofstream(path) << bytes; });
+  EXPECT_EQ(read_file(path).value_or(""), bytes);
+  writer.join();
+  std::signal(SIGPIPE, SIG_IGN);  // the reader stops early
+  std::thread longer([&] { std::ofstream(path) << bytes; });
+  EXPECT_EQ(read_file(path, 200'000).error().kind, ErrorKind::Resource);
+  longer.join();
 }
 
 TEST_F(File, MissingFilesAndFoldersAreBadInput) {

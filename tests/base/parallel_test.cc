@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 namespace sapper {
@@ -23,6 +26,33 @@ TEST(ParallelFor, BlocksCoverTheRangeOnce) {
 
 TEST(ParallelFor, NothingIsNoBlock) {
   parallel_for(0, 100, [](int64_t, int64_t) { FAIL(); });
+}
+
+TEST(ParallelFor, LeavesOutWhatTheDeadlineCutsOff) {
+  std::atomic<int64_t> visited = 0;
+  const DeadlineScope scope(deadline_in(0.02));
+  parallel_for(int64_t{1} << 40, 1, [&](int64_t begin, int64_t end) {
+    visited += end - begin;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+  EXPECT_TRUE(deadline_passed());
+  EXPECT_LT(visited, 1'000'000);
+  parallel_for_each(100, [](int64_t) { FAIL(); });
+}
+
+TEST(ParallelFor, HandsTheDeadlineOnAndTakesItBack) {
+  const Deadline deadline = deadline_in(3600);
+  {
+    const DeadlineScope scope(deadline);
+    parallel_for_each(1000, [&](int64_t) {
+      EXPECT_EQ(current_deadline(), deadline);
+      const DeadlineScope later(deadline_in(7200));
+      EXPECT_EQ(current_deadline(), deadline);
+    });
+  }
+  EXPECT_EQ(current_deadline(), Deadline::max());
+  parallel_for_each(1000, [](int64_t) { EXPECT_EQ(current_deadline(), Deadline::max()); });
+  EXPECT_FALSE(deadline_passed());
 }
 
 TEST(ParallelForEach, LoopsFollowEachOther) {

@@ -49,7 +49,8 @@ class Cli : public ::testing::Test {
 const std::string add = "HloModule add\nENTRY e {\n  x = f32[3] parameter(0)\n  ROOT y = f32[3] add(x, x)\n}\n";
 
 TEST_F(Cli, HelpHasAnExampleForEveryCommand) {
-  for (const std::string command : {"check", "eval", "show", "stages", "targets", "doctor"}) {
+  for (const std::string command :
+       {"check", "eval", "show", "stages", "targets", "doctor", "bisect", "ranges", "isa"}) {
     const Outcome help = run(command + " --help");
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_NE(help.out.find("Example: sapper " + command), std::string::npos) << command << help.out;
@@ -101,6 +102,23 @@ TEST_F(Cli, BadUsageIsTwo) {
   EXPECT_EQ(target.code, 2);
   EXPECT_NE(target.err.find("v5e"), std::string::npos) << "the error lists what exists: " << target.err;
   EXPECT_EQ(run("check " + folder + "/a.hlo --on cpu --tolerance abs=x").code, 2);
+}
+
+TEST_F(Cli, SeedsAreNotNegativeAndSetsNeedAFile) {
+  const std::string module = write("add.hlo", add);
+  EXPECT_EQ(run("check " + module + " --on cpu --seed -1").code, 2);
+  EXPECT_EQ(run("eval " + module + " --seed -1").code, 2);
+  EXPECT_EQ(run("eval " + module + " --input-set 0").code, 2);
+  EXPECT_EQ(run("eval " + module + " --seed 18446744073709551615").code, 0);
+}
+
+TEST_F(Cli, InputsBeyondTheMachineAreNotDrawn) {
+  const std::string module = write(
+      "large.hlo",
+      "HloModule m\nENTRY e {\n  p = f32[4000000000000] parameter(0)\n  ROOT n = f32[4000000000000] negate(p)\n}\n");
+  const Outcome eval = run("eval " + module);
+  EXPECT_EQ(eval.code, 3);
+  EXPECT_NE(eval.err.find("memory"), std::string::npos) << eval.err;
 }
 
 TEST_F(Cli, LloRunExecutesADumpByItself) {

@@ -1,4 +1,6 @@
 // Control flow, and the limits and errors of an evaluation.
+#include <chrono>
+
 #include "tests/eval/hlo_case.h"
 
 namespace sapper::eval {
@@ -119,6 +121,21 @@ TEST(Limits, Time) {
   const hlo::Module module =
       entry_module("x = s32[] constant(1)\n ROOT w = s32[] while(x), condition=always, body=again", endless);
   EXPECT_EQ(error_of(module, options).kind, ErrorKind::Resource);
+}
+
+TEST(Limits, TimeEndsLongOperationsToo) {
+  Options options;
+  options.time_limit_seconds = 0.2;
+  for (const char* const body :
+       {"x = f32[] constant(1)\n a = f32[3000,3000] broadcast(x), dimensions={}\n"
+        "ROOT d = f32[3000,3000] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        "x = f32[] constant(1)\n a = f32[3000,3000] broadcast(x), dimensions={}\n"
+        "ROOT d = f32[3000,3000] triangular-solve(a, a), left_side=true, lower=true, transpose_a=NO_TRANSPOSE"}) {
+    const auto start = std::chrono::steady_clock::now();
+    const Error error = error_of(entry_module(body), options);
+    EXPECT_EQ(error.kind, ErrorKind::Resource);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20)) << body;  // else minutes
+  }
 }
 
 TEST(Limits, MemoryIsCheckedBeforeItIsAllocated) {

@@ -309,6 +309,7 @@ TEST_P(Cpu, InitFlagsGetAWorkerOfTheirOwn) {
   request.configuration.init_flags = "--xla_no_such_flag=1";
   const auto result = pool().compile(target, request);
   ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().kind, ErrorKind::BadInput);
   EXPECT_THAT(result.error().message, HasSubstr("xla_no_such_flag"));
   ASSERT_OK(pool().compile(target, {.module = residual()}));
 }
