@@ -65,6 +65,7 @@ const std::vector<ComputationIndex>& called_by(const Module& module, const Compu
 
 Module Builder::build(ComputationIndex computation, const Plan& plan) {
   out_ = module_like(module_);
+  out_.is_scheduled = module_.is_scheduled;
   moved_computations_.clear();
   const Computation& from = module_.computations[computation];
   add_called(from, plan);

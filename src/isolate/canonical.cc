@@ -15,6 +15,7 @@
 #include "hlo/instruction_hash.h"
 #include "isolate/piece.h"
 #include "isolate/roles.h"
+#include "isolate/sanitize.h"
 
 namespace sapper::isolate {
 namespace {
@@ -221,6 +222,10 @@ Canonical canonicalize(const Module& module) {
     number_parameters(sorted.computations[c], same);
   }
   for (Computation& computation : out.module.computations) make_names_unique(computation);
+  if (module.is_scheduled) {
+    state_boundary_layouts(out.module);
+    state_boundary_layouts(sorted);
+  }
   out.fingerprint = hlo::fingerprint(sorted).to_hex();
   return out;
 }

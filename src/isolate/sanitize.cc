@@ -13,8 +13,9 @@ namespace {
 constexpr std::array surroundings = {"used_scoped_memory_configs", "aliasing_operands", "indices_config",
                                      "dma_priority"};
 
-// Frontend attributes that speak of devices.
-constexpr std::array<std::string_view, 2> device_attributes = {"xla.sdy.", "xla.sharding"};
+// What names of frontend attributes begin with that speak of devices, or of the arguments of the whole module.
+constexpr std::array<std::string_view, 6> foreign_attributes = {
+    "xla.sdy.", "xla.sharding", "arg_layout_modes", "out_layout_modes", "arg_memory_spaces", "out_memory_spaces"};
 
 // A backend config that is a JSON object, without what speaks of surroundings; others as they are.
 std::string without_surroundings(const std::string& config) {
@@ -31,11 +32,11 @@ std::string without_surroundings(const std::string& config) {
   return changed ? json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::ignore) : config;
 }
 
-void drop_device_attributes(proto::FrontendAttributes& attributes) {
+void drop_foreign_attributes(proto::FrontendAttributes& attributes) {
   auto& map = *attributes.mutable_map();
   for (auto at = map.begin(); at != map.end();) {
     const auto is_prefix = [&](std::string_view prefix) { return at->first.starts_with(prefix); };
-    at = std::any_of(device_attributes.begin(), device_attributes.end(), is_prefix) ? map.erase(at) : std::next(at);
+    at = std::any_of(foreign_attributes.begin(), foreign_attributes.end(), is_prefix) ? map.erase(at) : std::next(at);
   }
 }
 
@@ -52,7 +53,7 @@ void sanitize(const hlo::Module& module, hlo::Opcode opcode, hlo::Attributes& at
   attributes.clear_shape();  // fields of newer releases that Shape cannot say: they spoke of the old layouts
   if (opcode == hlo::Opcode::Fusion) attributes.clear_output_operand_aliasing();
   if (attributes.has_frontend_attributes()) {
-    drop_device_attributes(*attributes.mutable_frontend_attributes());
+    drop_foreign_attributes(*attributes.mutable_frontend_attributes());
     if (attributes.frontend_attributes().map().empty()) attributes.clear_frontend_attributes();
   }
   if (attributes.has_backend_config_payload()) {
@@ -90,10 +91,29 @@ hlo::Module module_like(const hlo::Module& module) {
   out.config.set_memory_fitting_level(module.config.memory_fitting_level());
   if (module.attributes.has_frontend_attributes()) {
     *out.attributes.mutable_frontend_attributes() = module.attributes.frontend_attributes();
-    drop_device_attributes(*out.attributes.mutable_frontend_attributes());
+    drop_foreign_attributes(*out.attributes.mutable_frontend_attributes());
     if (out.attributes.frontend_attributes().map().empty()) out.attributes.clear_frontend_attributes();
   }
   return out;
+}
+
+void state_boundary_layouts(hlo::Module& piece) {
+  const hlo::Computation& entry = piece.entry_computation();
+  auto& attributes = *piece.attributes.mutable_frontend_attributes()->mutable_map();
+  const auto state = [&](const char* name, const std::vector<hlo::Shape>& shapes) {
+    std::string modes;
+    for (const hlo::Shape& shape : shapes) {
+      if (!modes.empty()) modes += ';';
+      modes += shape.layout() == nullptr || shape.rank() == 0 ? "default" : shape.layout()->to_text();
+    }
+    if (!modes.empty()) attributes[name] = modes;
+  };
+  std::vector<hlo::Shape> parameters;
+  for (const hlo::InstructionIndex i : entry.parameters()) parameters.push_back(entry.instructions[i].shape);
+  std::vector<hlo::Shape> results;
+  hlo::for_each_leaf(entry.root_instruction().shape, [&](const hlo::Shape& leaf) { results.push_back(leaf); });
+  state("arg_layout_modes", parameters);
+  state("out_layout_modes", results);
 }
 
 }  // namespace sapper::isolate

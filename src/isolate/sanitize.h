@@ -15,4 +15,8 @@ namespace sapper::isolate {
 // The flags of `module` that a piece of it keeps.
 [[nodiscard]] hlo::Module module_like(const hlo::Module& module);
 
+// Says the layouts of parameters and result where compilers look for them: XLA:TPU takes a program that is scheduled
+// already as it is, but for its boundary, to which it gives default layouts unless these attributes say others.
+void state_boundary_layouts(hlo::Module& piece);
+
 }  // namespace sapper::isolate
