@@ -61,6 +61,13 @@ const std::vector<ComputationIndex>& called_by(const Module& module, const Compu
   return operation == nullptr ? start.called : operation->called;
 }
 
+// Whether several instructions may call it as one: each fusion must have a body of its own.
+bool may_be_shared(const Computation& computation) {
+  const auto calls = [](const Instruction& instruction) { return !instruction.called.empty(); };
+  return !computation.is_fusion &&
+         std::none_of(computation.instructions.begin(), computation.instructions.end(), calls);
+}
+
 }  // namespace
 
 Module Builder::build(ComputationIndex computation, const Plan& plan) {
@@ -75,7 +82,7 @@ Module Builder::build(ComputationIndex computation, const Plan& plan) {
   return std::move(out_);
 }
 
-// Callees before callers, as in the source; equal ones once.
+// Callees before callers, as in the source; equal reducers and the like once.
 void Builder::add_called(const Computation& computation, const Plan& plan) {
   std::set<ComputationIndex> needed;
   std::vector<ComputationIndex> pending;
@@ -92,11 +99,10 @@ void Builder::add_called(const Computation& computation, const Plan& plan) {
   }
   std::map<hlo::Hash, ComputationIndex> known;
   for (const ComputationIndex c : needed) {
-    const auto [at, is_new] =
-        known.try_emplace(facts_[c].hash, static_cast<ComputationIndex>(out_.computations.size()));
-    moved_computations_[c] = at->second;
-    if (!is_new) continue;
     const Computation& called = module_.computations[c];
+    const auto next = static_cast<ComputationIndex>(out_.computations.size());
+    moved_computations_[c] = may_be_shared(called) ? known.try_emplace(facts_[c].hash, next).first->second : next;
+    if (moved_computations_[c] != next) continue;
     called_planner_.enter(c);
     Computation copy = emit(called, called_planner_.plan_called());
     copy.name = called.name;
