@@ -107,7 +107,7 @@ Result<std::vector<std::pair<std::string, std::string>>> take_llo_dumps(const st
   SAPPER_TRY(const std::vector<std::string> names, file_names(folder));
   std::vector<std::pair<std::string, std::string>> files;
   for (const std::string& name : names) {
-    const std::string path = folder + "/" + name;
+    const fs::path path = fs::path(folder) / name;
     if (name.ends_with(".txt")) {
       SAPPER_TRY(std::string text, read_file(path));
       files.emplace_back(name, std::move(text));

@@ -182,6 +182,7 @@ Result<std::vector<Literal>> Device::execute(const Executable& executable, std::
   args.device_complete_events = &done;
   SAPPER_CHECKED(plugin_->check(plugin_->api().PJRT_LoadedExecutable_Execute(&args)));
   std::vector<Buffer> outputs;
+  outputs.reserve(output_handles.size());
   for (PJRT_Buffer* handle : output_handles) outputs.emplace_back(*plugin_, handle);
   SAPPER_CHECKED(plugin_->await(done));
 
