@@ -173,22 +173,22 @@ int64_t tiles_along(const hlo::Shape& shape, size_t i, size_t d) {
 }
 
 // A smaller array in the place of a larger one, as the compiler writes it where only tile padding grows: the same
-// layout, and every element at the place where the operand has the element of the same index.
-std::optional<View> leading_part(const hlo::Shape& operand, const hlo::Shape& result) {
-  const size_t rank = result.rank();
-  if (operand.rank() != rank || operand.layout() == nullptr || result.layout() == nullptr) return std::nullopt;
-  const hlo::Layout& layout = *result.layout();
-  if (layout.minor_to_major != operand.layout()->minor_to_major || layout.tiles != operand.layout()->tiles ||
+// layout, and every element at the place where the larger one has the element of the same index.
+std::optional<View> leading_part(const hlo::Shape& larger, const hlo::Shape& smaller) {
+  const size_t rank = smaller.rank();
+  if (larger.rank() != rank || larger.layout() == nullptr || smaller.layout() == nullptr) return std::nullopt;
+  const hlo::Layout& layout = *smaller.layout();
+  if (layout.minor_to_major != larger.layout()->minor_to_major || layout.tiles != larger.layout()->tiles ||
       layout.tiles.empty() || layout.minor_to_major.size() != rank)
     return std::nullopt;
   for (size_t i = 0; i < rank; ++i) {
     const auto d = static_cast<size_t>(layout.minor_to_major[i]);
     const bool most_major = i + 1 == rank;  // nothing is behind it
-    const bool same_tiles = tiles_along(result, i, d) == tiles_along(operand, i, d);
-    if (result.dimension(d) > operand.dimension(d) || (!most_major && !same_tiles)) return std::nullopt;
+    const bool same_tiles = tiles_along(smaller, i, d) == tiles_along(larger, i, d);
+    if (smaller.dimension(d) > larger.dimension(d) || (!most_major && !same_tiles)) return std::nullopt;
   }
-  View view = View::of(operand.dimensions());
-  for (size_t d = 0; d < rank; ++d) view.dims[d].size = result.dimension(d);
+  View view = View::of(larger.dimensions());
+  for (size_t d = 0; d < rank; ++d) view.dims[d].size = smaller.dimension(d);
   return view;
 }
 

@@ -85,17 +85,17 @@ Result<Compiler> open_compiler(const proto::WorkerSetup& setup, proto::WorkerRea
   if (setup.topology().empty()) {
     SAPPER_TRY(Device device, Device::open(*plugin));
     SAPPER_TRY(*ready->mutable_platform_version(), device.platform_version());
-    return Compiler{std::move(plugin), std::move(device)};
+    return Compiler{std::move(plugin), device};
   }
   SAPPER_TRY(Device topology, Device::of_topology(*plugin, setup.topology()));
   SAPPER_TRY(*ready->mutable_platform_version(), topology.platform_version());
-  if (!setup.execute()) return Compiler{std::move(plugin), std::move(topology)};
+  if (!setup.execute()) return Compiler{std::move(plugin), topology};
   SAPPER_TRY(Device device, Device::open(*plugin));
   SAPPER_TRY(const std::string platform, device.platform_version());
   if (platform != ready->platform_version())
-    return fail(ErrorKind::Unsupported, "the device of this machine is \"{}\"; the target is \"{}\"", platform,
+    return fail(ErrorKind::Unsupported, R"(the device of this machine is "{}"; the target is "{}")", platform,
                 ready->platform_version());
-  return Compiler{std::move(plugin), std::move(device)};
+  return Compiler{std::move(plugin), device};
 }
 
 struct Outcome {
@@ -158,10 +158,10 @@ Status serve_next(const Connection& connection, const Compiler& compiler, Watch&
 
 }  // namespace
 
-int run_worker(int socket) {
+int run_worker(int fd) {
   lower_own_importance();
-  static Watch watch(socket);  // outlives every thread of the plugin
-  const Connection connection(socket, wait_forever(socket));
+  static Watch watch(fd);  // outlives every thread of the plugin
+  const Connection connection(fd, wait_forever(fd));
   proto::WorkerSetup setup;
   if (!connection.receive(&setup)) return 2;
   watch.set_own_dump_folder(setup.dump_folder());
