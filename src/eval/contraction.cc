@@ -186,7 +186,7 @@ class Contractor {
   // Smaller tiles when there would be fewer than a few for each thread.
   void choose_tile_size() {
     tile_ = {.batch = 0, .first_row = 0, .rows = tile_rows, .first_column = 0, .columns = tile_columns};
-    const int64_t wanted = 4 * tbb::this_task_arena::max_concurrency();
+    const int64_t wanted = int64_t{4} * tbb::this_task_arena::max_concurrency();
     const auto tiles = [&] {
       return std::ssize(problem_.row_batch) * ((std::ssize(problem_.rows) + tile_.rows - 1) / tile_.rows) *
              ((std::ssize(problem_.columns) + tile_.columns - 1) / tile_.columns);

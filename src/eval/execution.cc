@@ -100,6 +100,7 @@ Result<Literal> Execution::call(hlo::ComputationIndex computation, std::span<con
   for (const Literal& argument : arguments) append_leaves(argument, values);
   SAPPER_TRY(const std::vector<Value> results, run_computation(computation, std::move(values)));
   std::vector<const Value*> leaves;
+  leaves.reserve(results.size());
   for (const Value& value : results) leaves.push_back(&value);
   size_t next = 0;
   return literal(module_.computations[computation].root_instruction().shape, leaves, next);

@@ -21,7 +21,7 @@ Module read(const std::string& text) {
 std::string rewritten(const std::string& text) {
   PrintOptions options;
   options.operand_shapes = false;
-  const std::string written = to_text(read(text), options);
+  std::string written = to_text(read(text), options);
   EXPECT_EQ(to_text(read(written), options), written);
   return written;
 }

@@ -58,7 +58,7 @@ const std::vector<Shape>& assorted_shapes() {
 // The shapes that no module may have.
 const std::vector<Shape>& defective_shapes() {
   static const std::vector<Shape> shapes = [] {
-    const auto with = [](Shape shape, Layout layout) {
+    const auto with = [](const Shape& shape, Layout layout) {
       return shape.with_layout(std::make_shared<const Layout>(std::move(layout)));
     };
     const Shape matrix = Shape::array(ElementType::F32, {2, 3});
