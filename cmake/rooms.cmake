@@ -41,8 +41,10 @@ function(sapper_protos name)
   target_link_libraries(sapper_${name} PUBLIC sapper_${name}_protos)
 endfunction()
 
-# sapper_tests(ROOM [LIBRARIES...]): program ROOM_test from tests/ROOM/*_test.cc, each case a ctest test.
+# sapper_tests(ROOM [LIBRARIES...] [TOGETHER PATTERN]): program ROOM_test from tests/ROOM/*_test.cc, each case a ctest test. Those whose
+# names match the pattern are one test together: they share what is slow to start.
 function(sapper_tests name)
+  cmake_parse_arguments(PARSE_ARGV 1 tests "" TOGETHER "")
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*_test.cc)
   if(NOT sources)
     return()
@@ -51,10 +53,17 @@ function(sapper_tests name)
   target_compile_options(${name}_test PRIVATE ${SAPPER_WARNINGS})
   target_include_directories(${name}_test PRIVATE ${CMAKE_SOURCE_DIR})
   target_compile_definitions(${name}_test PRIVATE SAPPER_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-  target_link_libraries(${name}_test PRIVATE sapper_${name} GTest::gmock GTest::gtest_main rapidcheck ${ARGN})
-  gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 900 LABELS ${name}
+  target_link_libraries(${name}_test PRIVATE sapper_${name} GTest::gmock GTest::gtest_main rapidcheck
+    ${tests_UNPARSED_ARGUMENTS})
+  set(properties TIMEOUT 900 LABELS ${name}
     ENVIRONMENT "RC_PARAMS=seed=1"  # property tests take the same way every time
     ENVIRONMENT_MODIFICATION "TSAN_OPTIONS=set:suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp")
+  if(tests_TOGETHER)
+    add_test(NAME ${name}.${tests_TOGETHER} COMMAND ${name}_test --gtest_filter=${tests_TOGETHER})
+    set_tests_properties(${name}.${tests_TOGETHER} PROPERTIES ${properties})
+    set(others TEST_FILTER -${tests_TOGETHER})
+  endif()
+  gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST ${others} PROPERTIES ${properties})
 endfunction()
 
 # sapper_seeds(LIBRARIES...): program write_seeds, and a ctest test that writes the seeds of the fuzzers, made of the examples, before they run.
