@@ -74,7 +74,10 @@ class Postgresql final : public Connection {
       quiet_.reset();
       connection_ = std::make_unique<pqxx::connection>(url_);
       quiet_ = std::make_unique<pqxx::quiet_errorhandler>(*connection_);
-      if (access_ == Access::Read) pqxx::nontransaction(*connection_).exec("SET default_transaction_read_only = on");
+      // A commit does not wait for the server's disk, as it does not in SQLite: a server that loses power may lose the
+      // last ones, as a whole.
+      pqxx::nontransaction(*connection_)
+          .exec(access_ == Access::Read ? "SET default_transaction_read_only = on" : "SET synchronous_commit = off");
       return Status();
     });
   }

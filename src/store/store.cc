@@ -166,8 +166,10 @@ Result<std::vector<bool>> Store::adopt(const std::string& campaign, std::span<co
   SAPPER_CHECKED(find_campaign(connection, campaign));
   std::unordered_set<std::string> recorded;
   std::vector<Value> adopted;
+  // Not a join: PostgreSQL would read the whole of campaign_runs for each list.
   const std::string sql =
-      "SELECT r.id, c.run FROM runs r LEFT JOIN campaign_runs c ON c.run = r.id AND c.campaign = $1 WHERE r.id IN " +
+      "SELECT r.id, (SELECT c.run FROM campaign_runs c WHERE c.campaign = $1 AND c.run = r.id) FROM runs r WHERE r.id "
+      "IN " +
       key_list(2);
   const auto look_up = [&](std::vector<Value> list) -> Status {
     list.insert(list.begin(), campaign);
