@@ -72,7 +72,7 @@ Result<std::vector<RankedFinding>> ranked_findings(Connection& connection, const
 Result<Campaign> find_campaign(Connection& connection, const std::string& name) {
   SAPPER_TRY(const Rows rows,
              connection.run("SELECT name, settings, created FROM campaigns WHERE name = $1", {text_value(name)}));
-  if (!rows.empty()) return campaign_of(rows.front());
+  if (!rows.empty() && text_of(rows[0][0]) == name) return campaign_of(rows.front());
   SAPPER_TRY(const Rows all, connection.run("SELECT name FROM campaigns ORDER BY name"));
   constexpr size_t most_named = 10;
   std::string names;

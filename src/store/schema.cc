@@ -25,29 +25,39 @@ Result<size_t> version(Connection& connection) {
 const std::vector<Migration>& migrations() {
   static const std::vector<Migration> all = {
       {
-          "CREATE TABLE campaigns (name TEXT NOT NULL PRIMARY KEY, settings TEXT NOT NULL, created TEXT NOT NULL)",
-          // Content-addressed: the hash is that of the bytes before they were packed.
-          "CREATE TABLE artifacts (hash TEXT NOT NULL PRIMARY KEY, size BIGINT NOT NULL, packed BYTEA NOT NULL)",
-          "CREATE TABLE pieces (fingerprint TEXT NOT NULL PRIMARY KEY, module TEXT REFERENCES artifacts (hash), "
-          "kind TEXT NOT NULL, cost DOUBLE PRECISION, instructions BIGINT NOT NULL)",
-          "CREATE TABLE campaign_pieces (campaign TEXT NOT NULL REFERENCES campaigns (name), "
-          "piece TEXT NOT NULL REFERENCES pieces (fingerprint), PRIMARY KEY (campaign, piece))",
-          "CREATE TABLE occurrences (campaign TEXT NOT NULL, piece TEXT NOT NULL, id TEXT NOT NULL, "
-          "module TEXT NOT NULL, computation TEXT NOT NULL, instruction TEXT NOT NULL, source TEXT NOT NULL, "
-          "times BIGINT NOT NULL, PRIMARY KEY (campaign, piece, id), "
-          "FOREIGN KEY (campaign, piece) REFERENCES campaign_pieces (campaign, piece))",
-          "CREATE TABLE runs (id TEXT NOT NULL PRIMARY KEY, piece TEXT NOT NULL REFERENCES pieces (fingerprint), "
-          "configuration TEXT NOT NULL, seed BIGINT NOT NULL, tool TEXT NOT NULL, verdict TEXT NOT NULL, "
-          "reason TEXT NOT NULL, max_excess DOUBLE PRECISION, max_relative DOUBLE PRECISION, "
-          "suspicion DOUBLE PRECISION, decided DOUBLE PRECISION, seconds DOUBLE PRECISION NOT NULL, "
-          "compiler_seconds DOUBLE PRECISION NOT NULL, steps TEXT NOT NULL)",
-          "CREATE TABLE campaign_runs (campaign TEXT NOT NULL REFERENCES campaigns (name), "
-          "run TEXT NOT NULL REFERENCES runs (id), PRIMARY KEY (campaign, run))",
-          "CREATE TABLE run_artifacts (run TEXT NOT NULL REFERENCES runs (id), name TEXT NOT NULL, "
-          "artifact TEXT NOT NULL REFERENCES artifacts (hash), PRIMARY KEY (run, name))",
-          "CREATE TABLE findings (id TEXT NOT NULL PRIMARY KEY, run TEXT NOT NULL REFERENCES runs (id), "
-          "stage TEXT NOT NULL, signature TEXT NOT NULL, message TEXT NOT NULL, severity BIGINT NOT NULL, "
-          "max_excess DOUBLE PRECISION, max_relative DOUBLE PRECISION, status TEXT NOT NULL)",
+          R"(CREATE TABLE campaigns (
+               name TEXT NOT NULL PRIMARY KEY, settings TEXT NOT NULL, created TEXT NOT NULL))",
+          // The hash is that of the bytes before they were packed.
+          R"(CREATE TABLE artifacts (
+               hash TEXT NOT NULL PRIMARY KEY, size BIGINT NOT NULL, packed BYTEA NOT NULL))",
+          R"(CREATE TABLE pieces (
+               fingerprint TEXT NOT NULL PRIMARY KEY, module TEXT REFERENCES artifacts (hash), kind TEXT NOT NULL,
+               cost DOUBLE PRECISION, instructions BIGINT NOT NULL))",
+          R"(CREATE TABLE campaign_pieces (
+               campaign TEXT NOT NULL REFERENCES campaigns (name), piece TEXT NOT NULL REFERENCES pieces (fingerprint),
+               PRIMARY KEY (campaign, piece)))",
+          // The id is that of module, computation and instruction together.
+          R"(CREATE TABLE occurrences (
+               campaign TEXT NOT NULL, piece TEXT NOT NULL, id TEXT NOT NULL, module TEXT NOT NULL,
+               computation TEXT NOT NULL, instruction TEXT NOT NULL, source TEXT NOT NULL, times BIGINT NOT NULL,
+               PRIMARY KEY (campaign, piece, id),
+               FOREIGN KEY (campaign, piece) REFERENCES campaign_pieces (campaign, piece)))",
+          R"(CREATE TABLE runs (
+               id TEXT NOT NULL PRIMARY KEY, piece TEXT NOT NULL REFERENCES pieces (fingerprint),
+               configuration TEXT NOT NULL, seed BIGINT NOT NULL, tool TEXT NOT NULL, verdict TEXT NOT NULL,
+               reason TEXT NOT NULL, max_excess DOUBLE PRECISION, max_relative DOUBLE PRECISION,
+               suspicion DOUBLE PRECISION, decided DOUBLE PRECISION, seconds DOUBLE PRECISION NOT NULL,
+               compiler_seconds DOUBLE PRECISION NOT NULL, steps TEXT NOT NULL))",
+          R"(CREATE TABLE campaign_runs (
+               campaign TEXT NOT NULL REFERENCES campaigns (name), run TEXT NOT NULL REFERENCES runs (id),
+               PRIMARY KEY (campaign, run)))",
+          R"(CREATE TABLE run_artifacts (
+               run TEXT NOT NULL REFERENCES runs (id), name TEXT NOT NULL,
+               artifact TEXT NOT NULL REFERENCES artifacts (hash), PRIMARY KEY (run, name)))",
+          R"(CREATE TABLE findings (
+               id TEXT NOT NULL PRIMARY KEY, run TEXT NOT NULL REFERENCES runs (id), stage TEXT NOT NULL,
+               signature TEXT NOT NULL, message TEXT NOT NULL, severity BIGINT NOT NULL, max_excess DOUBLE PRECISION,
+               max_relative DOUBLE PRECISION, status TEXT NOT NULL))",
           "CREATE INDEX findings_by_run ON findings (run)",
       },
   };

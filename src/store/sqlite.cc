@@ -191,7 +191,7 @@ class Sqlite final : public Connection {
 
   Status pragma(const std::string& setting) {
     for (int tries = 0;; ++tries) {
-      const Status done = execute("PRAGMA " + setting);
+      Status done = execute("PRAGMA " + setting);
       if (done || !may_pass_ || tries == busy_milliseconds / 10) return done;
       sqlite3_sleep(10);
     }

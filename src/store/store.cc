@@ -190,8 +190,8 @@ Result<std::vector<bool>> Store::adopt(const std::string& campaign, std::span<co
   return there;
 }
 
-Result<bool> Store::record(const std::string& campaign, const Record& one) {
-  SAPPER_TRY(const size_t recorded, record(campaign, std::span<const Record>(&one, 1)));
+Result<bool> Store::record(const std::string& campaign, const Record& record) {
+  SAPPER_TRY(const size_t recorded, this->record(campaign, std::span<const Record>(&record, 1)));
   return recorded == 1;
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <stdexcept>
+#include <vector>
 
 namespace sapper::store {
 
@@ -21,6 +22,14 @@ pid_t start_process(const Body& body) {
     code = 98;
   }
   _exit(code);
+}
+
+// The same for body(0) to body(count - 1), all at a time.
+template <class Body>
+std::vector<pid_t> start_processes(int count, const Body& body) {
+  std::vector<pid_t> processes(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) processes[static_cast<size_t>(i)] = start_process([&] { return body(i); });
+  return processes;
 }
 
 // The exit code; the signal that ended it, negated.

@@ -22,6 +22,7 @@ inline Piece sample_piece(int i) {
 
 inline std::vector<Piece> sample_pieces(int count) {
   std::vector<Piece> pieces;
+  pieces.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) pieces.push_back(sample_piece(i));
   return pieces;
 }

@@ -62,9 +62,7 @@ TEST_P(Schema, ReadersDoNotMigrate) {
 
 TEST_P(Schema, ProcessesThatMeetMigrateOnce) {
   ASSERT_TRUE(migrate(*connection(), first, Access::Write));
-  std::vector<pid_t> processes;
-  for (int i = 0; i < 5; ++i)
-    processes.push_back(start_process([&] { return migrate(*connection(), third, Access::Write) ? 0 : 1; }));
+  const auto processes = start_processes(5, [&](int) { return migrate(*connection(), third, Access::Write) ? 0 : 1; });
   for (const pid_t process : processes) EXPECT_EQ(wait_for(process), 0);
   EXPECT_EQ(numbers(*connection(), "SELECT b FROM t"), std::vector<int64_t>{42});
 }

@@ -53,18 +53,16 @@ std::string undisturbed(Backend backend, int pieces) {
 TEST_P(Shards, MakeOneStoreTogether) {
   constexpr int pieces = 200;
   constexpr int count = 6;
-  std::vector<pid_t> processes;
-  for (int i = 0; i < count; ++i)
-    processes.push_back(start_process([&] { return run_campaign(database->url(), pieces, {i, count}); }));
+  const auto processes = start_processes(count, [&](int i) {
+    return run_campaign(database->url(), pieces, {i, count});
+  });
   for (const pid_t process : processes) EXPECT_EQ(wait_for(process), 0);
   EXPECT_EQ(dump(database->url()), undisturbed(GetParam(), pieces));
 }
 
 TEST_P(Shards, OfTheSameWorkRecordItOnce) {
   constexpr int pieces = 200;
-  std::vector<pid_t> processes;
-  for (int i = 0; i < 4; ++i)
-    processes.push_back(start_process([&] { return run_campaign(database->url(), pieces, {}); }));
+  const auto processes = start_processes(4, [&](int) { return run_campaign(database->url(), pieces, {}); });
   for (const pid_t process : processes) EXPECT_EQ(wait_for(process), 0);
   EXPECT_EQ(dump(database->url()), undisturbed(GetParam(), pieces));
 }
@@ -76,6 +74,7 @@ TEST_P(Shards, ThreadsShareAStore) {
     ASSERT_TRUE(store.begin_campaign("c", "{}"));
     ASSERT_TRUE(store.add_pieces("c", sample_pieces(pieces)));
     std::vector<std::jthread> threads;
+    threads.reserve(4);
     for (int t = 0; t < 4; ++t)
       threads.emplace_back([&, t] {
         for (int i = t / 2; i < pieces; i += 2) EXPECT_TRUE(store.record("c", sample_record(i)));
@@ -94,9 +93,9 @@ TEST_P(Shards, KilledAtAnyInstantLoseAndDoubleNothing) {
   for (int round = 0; round < kills; ++round) {
     std::array<int, 2> recording{};
     ASSERT_EQ(pipe(recording.data()), 0);
-    std::vector<pid_t> shards;
-    for (int i = 0; i < 2; ++i)
-      shards.push_back(start_process([&] { return run_campaign(database->url(), pieces, {i, 2}, recording[1]); }));
+    const auto shards = start_processes(2, [&](int i) {
+      return run_campaign(database->url(), pieces, {i, 2}, recording[1]);
+    });
     close(recording[1]);
     char byte = 0;
     const ssize_t begun = round % 2 == 1 ? read(recording[0], &byte, 1) : 1;

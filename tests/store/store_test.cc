@@ -142,6 +142,7 @@ TEST_P(Stores, RunsThatAreThereAreKnownAndAdopted) {
   Store store = with_pieces(open(), 2500);
   std::vector<Record> records;
   std::vector<RunKey> keys;
+  keys.reserve(2500);
   for (int i = 0; i < 2500; ++i) {
     keys.push_back(sample_key(i));
     if (i % 2 == 0) records.push_back(sample_record(i));
@@ -172,6 +173,7 @@ TEST_P(Stores, ACampaignSeesItsOwnRunsOnly) {
 TEST_P(Stores, SumsOfACampaign) {
   Store store = with_pieces(open(), 20);
   std::vector<Record> records;
+  records.reserve(12);
   for (int i = 0; i < 12; ++i) records.push_back(sample_record(i));
   ASSERT_EQ(*store.record("c", records), 12U);
   const auto summary = store.summary("c");
