@@ -129,6 +129,7 @@ class Orderer {
     uses_.resize(instructions.size());
     uses_[computation_.root] = Hasher(UseDomain).get();
     for (size_t i = instructions.size(); i-- > 0;) {
+      if (uses_[i] == Hash{}) continue;  // nobody's: it will be left out
       const Hash complete = Hasher(UseDomain).add(values_[i]).add(uses_[i]).get();
       const auto& operands = instructions[i].operands;
       for (size_t k = 0; k < operands.size(); ++k)

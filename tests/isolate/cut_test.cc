@@ -87,18 +87,26 @@ ENTRY main {
 
 TEST(Cut, PiecesComputeWhatTheirSourceDid) {
   const hlo::Module module = parse(nested);
-  EXPECT_GE(expect_same_values(module, Granularity::Op), 14);
-  EXPECT_GE(expect_same_values(module, Granularity::Fusion), 12);
-  EXPECT_GE(expect_same_values(module, Granularity::Region), 8);
-  EXPECT_GE(expect_same_values(module, Granularity::Computation), 1);
+  EXPECT_GE(expect_same_values(module, {.granularity = Granularity::Op}), 14);
+  EXPECT_GE(expect_same_values(module, {.granularity = Granularity::Fusion}), 12);
+  EXPECT_GE(expect_same_values(module, {.granularity = Granularity::Region}), 8);
+  EXPECT_GE(expect_same_values(module, {.granularity = Granularity::Computation}), 1);
   // Cut smaller, so that the loop and the call are pieces of their own.
+  // As small as to make pieces of the conditional, the call and the loop.
+  for (const int64_t largest : {8, 16, 32}) {
+    const CutOptions options{.granularity = Granularity::Computation, .largest_computation = largest};
+    EXPECT_GE(expect_same_values(module, options), 4);
+  }
+}
+
+TEST(Cut, PiecesOfExamplesComputeWhatTheirSourceDid) {
   for (const std::string entry : std::filesystem::directory_iterator(SAPPER_SOURCE_DIR "/examples") |
                                      std::views::transform([](const auto& file) { return file.path().string(); })) {
     const auto example = hlo::read_module(entry);
     ASSERT_TRUE(example);
     for (const Granularity granularity : every_granularity) {
       SCOPED_TRACE(entry);
-      EXPECT_GE(expect_same_values(*example, granularity), 1);
+      EXPECT_GE(expect_same_values(*example, {.granularity = granularity}), 1);
     }
   }
 }

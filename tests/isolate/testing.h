@@ -92,44 +92,54 @@ inline std::vector<hlo::Literal> arbitrary_arguments(const hlo::Module& module) 
   return arguments;
 }
 
-inline hlo::Literal value_of(const Traced& traced, const hlo::Computation& computation, const ValueRef& value) {
-  const hlo::Literal* whole = traced.find(computation, computation.instructions[value.instruction]);
-  return whole == nullptr ? hlo::Literal() : hlo::leaves(*whole)[value.leaf];
+// Those that the run computed; false: it did not compute all of them.
+inline bool append_values(const Traced& traced, const hlo::Computation& computation,
+                          const std::vector<ValueRef>& values, std::vector<hlo::Literal>& out) {
+  for (const ValueRef& value : values) {
+    const hlo::Literal* whole = traced.find(computation, computation.instructions[value.instruction]);
+    if (whole == nullptr) return false;
+    out.push_back(hlo::leaves(*whole)[value.leaf]);
+  }
+  return true;
 }
 
-// Every piece, on what its parameters stand for, gives what its results stand for, bit for bit. Returns how many
-// occurrences were compared: those of branches not taken cannot be.
-inline int expect_same_values(const hlo::Module& module, Granularity granularity) {
+struct Comparison {
+  int compared = 0;        // occurrences; those in branches not taken cannot be
+  std::string difference;  // the first
+};
+
+// Whether every piece, on what its parameters stand for, gives what its results stand for, bit for bit.
+inline Comparison compare_values(const hlo::Module& module, const CutOptions& options) {
   const auto traced = trace(module, arbitrary_arguments(module));
-  EXPECT_TRUE(traced) << traced.error().describe();
-  if (!traced) return 0;
-  int compared = 0;
-  for (const Piece& piece : cut(module, {.granularity = granularity}).pieces) {
-    EXPECT_EQ(piece.fingerprint, piece_fingerprint(piece.module));
-    EXPECT_TRUE(hlo::verify(piece.module));
+  if (!traced) return {0, traced.error().describe()};
+  Comparison all;
+  for (const Piece& piece : cut(module, options).pieces) {
+    const auto differs = [&](std::string_view how) {
+      return Comparison{all.compared, fmt::format("{}\n{}", how, hlo::to_text(piece.module))};
+    };
+    if (piece.fingerprint != piece_fingerprint(piece.module)) return differs("not its fingerprint");
+    if (const Status legal = hlo::verify(piece.module); !legal) return differs(legal.error().describe());
     for (const Occurrence& occurrence : piece.occurrences) {
       const hlo::Computation& computation = module.computations[occurrence.computation];
       std::vector<hlo::Literal> inputs;
-      bool is_known = true;
-      for (const ValueRef& input : occurrence.inputs) {
-        inputs.push_back(value_of(*traced, computation, input));
-        is_known &= inputs.back().shape().is_valid();
-      }
-      if (!is_known || traced->find(computation, computation.instructions[occurrence.instruction]) == nullptr) continue;
+      std::vector<hlo::Literal> outputs;
+      if (!append_values(*traced, computation, occurrence.inputs, inputs) ||
+          !append_values(*traced, computation, occurrence.outputs, outputs))
+        continue;
       const auto result = eval::evaluate(piece.module, inputs);
-      EXPECT_TRUE(result) << result.error().describe() << "\n" << hlo::to_text(piece.module);
-      if (!result) continue;
-      const std::vector<hlo::Literal> leaves = hlo::leaves(*result);
-      EXPECT_EQ(leaves.size(), occurrence.outputs.size());
-      for (size_t k = 0; k < leaves.size(); ++k) {
-        EXPECT_EQ(leaves[k], value_of(*traced, computation, occurrence.outputs[k]))
-            << "result " << k << " of " << provenance(module, occurrence).instruction << "\n"
-            << hlo::to_text(piece.module);
-      }
-      ++compared;
+      if (!result) return differs(result.error().describe());
+      if (hlo::leaves(*result) != outputs) return differs(provenance(module, occurrence).instruction);
+      ++all.compared;
     }
   }
-  return compared;
+  return all;
+}
+
+// The number of occurrences whose values were compared and are the same.
+inline int expect_same_values(const hlo::Module& module, const CutOptions& options) {
+  const Comparison comparison = compare_values(module, options);
+  EXPECT_EQ(comparison.difference, "");
+  return comparison.compared;
 }
 
 }  // namespace sapper::isolate
