@@ -71,10 +71,10 @@ bool may_be_shared(const Computation& computation) {
 }  // namespace
 
 Module Builder::build(ComputationIndex computation, const Plan& plan) {
-  out_ = module_like(module_);
-  out_.is_scheduled = module_.is_scheduled;
-  moved_computations_.clear();
   const Computation& from = module_.computations[computation];
+  out_ = module_like(module_);
+  out_.is_scheduled = module_.is_scheduled && !from.is_fusion;  // inside a fusion stands what only a fusion can do
+  moved_computations_.clear();
   add_called(from, plan);
   out_.computations.push_back(emit(from, plan));
   out_.computations.back().name = "entry";

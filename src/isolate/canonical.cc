@@ -197,37 +197,44 @@ void make_names_unique(Computation& computation) {
 
 }  // namespace
 
-Canonical canonicalize(const Module& module) {
+Canonical canonicalize(Module module) {
   Canonical out;
-  out.module = module;
-  Module sorted = module;  // the same with commutative operands in canonical order
   std::vector<Hash> hashes;
+  std::vector<Computation> sorted(module.computations.size());  // where commutative operands change places
+  bool any_sorted = false;
   for (hlo::ComputationIndex c = 0; c < module.computations.size(); ++c) {
-    const Computation& computation = module.computations[c];
+    Computation& computation = module.computations[c];
     const bool is_entry = c == module.entry;
     const Orderer orderer(module, hashes, computation, is_entry);
     hashes.push_back(orderer.hash());
     const std::vector<InstructionIndex> order = orderer.order();
-    sorted.computations[c] = reordered(computation, order, orderer.operands());
     std::vector<std::vector<InstructionIndex>> stated;
     for (const Instruction& instruction : computation.instructions) stated.push_back(instruction.operands);
     if (orderer.is_result_tuple(computation.root)) {
-      std::vector<InstructionIndex>& elements = stated[computation.root];
       out.result_elements = orderer.sorted_positions(computation.root);
-      elements = orderer.operands()[computation.root];
+      stated[computation.root] = orderer.operands()[computation.root];
     }
-    out.module.computations[c] = reordered(computation, order, stated);
+    if (stated != orderer.operands()) {
+      sorted[c] = reordered(computation, order, orderer.operands());
+      any_sorted = true;
+    }
+    computation = reordered(computation, order, stated);
     if (!is_entry) continue;
-    number_parameters(out.module.computations[c], out.parameters);
+    number_parameters(computation, out.parameters);
     std::vector<uint32_t> same;
-    number_parameters(sorted.computations[c], same);
+    number_parameters(sorted[c], same);
   }
-  for (Computation& computation : out.module.computations) make_names_unique(computation);
-  if (module.is_scheduled) {
-    state_boundary_layouts(out.module);
-    state_boundary_layouts(sorted);
+  for (Computation& computation : module.computations) make_names_unique(computation);
+  if (module.is_scheduled) state_boundary_layouts(module);
+  if (!any_sorted) {
+    out.fingerprint = hlo::fingerprint(module).to_hex();
+    out.module = std::move(module);
+    return out;
   }
-  out.fingerprint = hlo::fingerprint(sorted).to_hex();
+  out.module = module;
+  for (size_t c = 0; c < sorted.size(); ++c)
+    if (!sorted[c].instructions.empty()) module.computations[c] = std::move(sorted[c]);
+  out.fingerprint = hlo::fingerprint(module).to_hex();
   return out;
 }
 

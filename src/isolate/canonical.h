@@ -19,6 +19,6 @@ struct Canonical {
 };
 
 // Instructions that the result does not need are left out, unused parameters too.
-[[nodiscard]] Canonical canonicalize(const hlo::Module& module);
+[[nodiscard]] Canonical canonicalize(hlo::Module module);
 
 }  // namespace sapper::isolate
