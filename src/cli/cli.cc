@@ -32,6 +32,9 @@ int run(int argc, char** argv) {
   int exit_code = 0;
   add_check(app, exit_code);
   add_bisect(app, exit_code);
+  add_isolate(app, exit_code);
+  add_report(app, exit_code);
+  add_findings(app, exit_code);
   add_eval(app, exit_code);
   add_ranges(app, exit_code);
   add_show(app, exit_code);

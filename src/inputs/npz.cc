@@ -158,11 +158,13 @@ Result<Npz> parse_npz(std::string_view bytes, const std::string& archive) {
   return arrays;
 }
 
-Status write_npz(const std::string& path, const Npz& arrays) {
+std::string npz_bytes(const Npz& arrays) {
   std::vector<ZipMember> members;
   for (const auto& [name, array] : arrays) members.push_back({name + ".npy", npy_bytes(array)});
-  return write_file(path, write_zip(members));
+  return write_zip(members);
 }
+
+Status write_npz(const std::string& path, const Npz& arrays) { return write_file(path, npz_bytes(arrays)); }
 
 Result<Literal> to_literal(const NpyArray& array, const Shape& shape, const std::string& name) {
   if (!shape.is_array()) return fail(ErrorKind::BadInput, "{}: an array cannot be a {}", name, shape.to_text(false));

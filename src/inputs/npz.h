@@ -27,7 +27,8 @@ using Npz = std::map<std::string, NpyArray>;  // names without .npy
 // Stored and deflated members, zip64; `archive` names the file in errors.
 [[nodiscard]] Result<Npz> parse_npz(std::string_view bytes, const std::string& archive);
 [[nodiscard]] Result<Npz> read_npz(const std::string& path);
-[[nodiscard]] Status write_npz(const std::string& path, const Npz& arrays);  // stored; deterministic bytes
+[[nodiscard]] std::string npz_bytes(const Npz& arrays);  // stored; deterministic
+[[nodiscard]] Status write_npz(const std::string& path, const Npz& arrays);
 
 // `array` as a literal of `shape`: element count, dimensions and type must agree (types as the header comment says).
 [[nodiscard]] Result<hlo::Literal> to_literal(const NpyArray& array, const hlo::Shape& shape, const std::string& name);

@@ -1,0 +1,196 @@
+// Campaigns on the real XLA:CPU: what they find, what they leave out, and that nothing is lost or doubled when they are
+// killed.
+#include "isolate/campaign.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "base/file.h"
+#include "isolate/campaign_report.h"
+#include "target/target.h"
+
+namespace sapper::isolate {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string examples = SAPPER_SOURCE_DIR "/examples";
+
+class Campaign : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!target::plugin_present(*target::parse_target("cpu"))) GTEST_SKIP() << "no XLA:CPU here";
+    std::filesystem::create_directories(folder);
+    options.name = "test";
+    options.tool = "1";
+    options.check.target = *target::parse_target("cpu");
+    options.check.sampling.seeds = 1;
+    options.cut.granularity = Granularity::Op;
+  }
+  ~Campaign() override { std::filesystem::remove_all(folder); }
+
+  CampaignResult run(const std::vector<std::string>& files) {
+    auto store = store::Store::open(store_path);
+    EXPECT_TRUE(store) << store.error().describe();
+    const auto result = run_campaign(*store, pool, files, options, nullptr);
+    EXPECT_TRUE(result) << result.error().describe();
+    return *result;
+  }
+
+  Json report() const {
+    auto store = store::Store::open(store_path, store::Access::Read);
+    EXPECT_TRUE(store) << store.error().describe();
+    return Json::parse(*report_json(*store, options.name));
+  }
+
+  std::string folder = testing::TempDir() + fmt::format("campaign_test_{}", getpid());
+  std::string store_path = folder + "/store.db";
+  target::CompilerPool pool{{.workers = 2, .worker_program = SAPPER_BINARY}};
+  CampaignOptions options;
+};
+
+TEST_F(Campaign, ReachesABugInALoopInACall) {
+  const CampaignResult result = run({examples + "/nested_int4.hlo"});
+  EXPECT_EQ(result.judged, result.selected);
+  EXPECT_EQ(result.coverage.skipped.size(), 0U);
+  const Json found = report();
+  ASSERT_GE(found["findings"].size(), 1U) << found;
+  const Json& finding = found["findings"][0];
+  EXPECT_EQ(finding["verdict"], "mismatch");
+  EXPECT_NE(finding["stage"].get<std::string>().find("float-normalization-s4"), std::string::npos) << finding;
+
+  auto store = store::Store::open(store_path);
+  const std::string text = *finding_text(*store, options.name, finding["id"]);
+  EXPECT_NE(text.find("in step of"), std::string::npos) << text;
+  EXPECT_NE(text.find("confirmed"), std::string::npos) << text;
+  EXPECT_NE(text.find("without optimizations"), std::string::npos) << text;
+
+  const auto command = export_case(*store, options.name, finding["id"], folder + "/case");
+  ASSERT_TRUE(command) << command.error().describe();
+  EXPECT_EQ(*command, "sapper check module.hlo --on cpu --seed 0");
+  EXPECT_TRUE(std::filesystem::exists(folder + "/case/module.hlo"));
+  EXPECT_EQ(Json::parse(*read_file(folder + "/case/case.json"))["configuration"]["target"], "cpu");
+}
+
+TEST_F(Campaign, WhatIsKnownIsNotRunAgain) {
+  const CampaignResult first = run({examples + "/softmax.hlo"});
+  EXPECT_EQ(first.known, 0U);
+  EXPECT_EQ(first.judged, first.selected);
+  const CampaignResult second = run({examples + "/softmax.hlo"});
+  EXPECT_EQ(second.known, first.selected);
+  EXPECT_EQ(second.judged, 0U);
+  options.tool = "2";
+  EXPECT_EQ(run({examples + "/softmax.hlo"}).judged, first.selected);
+}
+
+TEST_F(Campaign, TakesWhatIsAskedFor) {
+  options.only = {"tanh"};
+  const CampaignResult one = run({examples + "/nested_int4.hlo"});
+  EXPECT_EQ(one.selected, 1U);
+  options.only = {"step"};  // a computation
+  EXPECT_GT(run({examples + "/nested_int4.hlo"}).selected, 1U);
+  options.only = {};
+  options.skip = {"nested_int4"};
+  EXPECT_EQ(run({examples + "/nested_int4.hlo"}).selected, 0U);
+}
+
+TEST_F(Campaign, ShardsAreTheWhole) {
+  options.name = "whole";
+  run({examples});
+  const Json whole = report();
+  options.name = "shards";
+  options.tool = "2";
+  size_t selected = 0;
+  for (uint64_t i = 0; i < 3; ++i) {
+    options.shard = {i, 3};
+    selected += run({examples}).selected;
+  }
+  const Json shards = report();
+  EXPECT_EQ(static_cast<int64_t>(selected), whole["pieces"].get<int64_t>());
+  for (const char* const what : {"pieces", "occurrences", "judged", "verdicts", "undetermined"})
+    EXPECT_EQ(whole[what], shards[what]) << what;
+}
+
+TEST_F(Campaign, BeginsNothingAfterItsBudget) {
+  options.budget_seconds = 1e-9;
+  const CampaignResult result = run({examples + "/softmax.hlo"});
+  EXPECT_EQ(result.judged, 0U);
+  EXPECT_EQ(result.left, result.selected);
+  EXPECT_GT(result.left, 0U);
+}
+
+TEST_F(Campaign, JudgesPiecesOnWhatTheyReallySee) {
+  options.inputs = InputsFrom::Captured;
+  const CampaignResult result = run({examples + "/nested_int4.hlo"});
+  EXPECT_EQ(result.judged, result.selected);
+  EXPECT_EQ(result.not_captured, 0U);
+}
+
+TEST_F(Campaign, ModulesThatCannotBeReadAreTold) {
+  ASSERT_TRUE(write_file(folder + "/bad.hlo", "HloModule bad\n"));
+  const CampaignResult result = run({folder + "/bad.hlo", examples + "/softmax.hlo"});
+  EXPECT_EQ(result.unread.size(), 1U);
+  EXPECT_GT(result.judged, 0U);
+  auto store = store::Store::open(store_path);
+  EXPECT_FALSE(run_campaign(*store, pool, {folder + "/bad.hlo"}, options, nullptr));
+}
+
+// `sapper isolate` as a process of its own, killed after `milliseconds` (0: not).
+int isolate(const std::string& store, int milliseconds) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setpgid(0, 0);
+    freopen("/dev/null", "w", stdout);
+    freopen("/dev/null", "w", stderr);
+    execl(SAPPER_BINARY, "sapper", "isolate", examples.c_str(), "--on", "cpu", "--granularity", "op", "--seeds", "1",
+          "--campaign", "killed", "--store", store.c_str(), nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  if (milliseconds > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    kill(child, SIGKILL);
+  }
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(Campaign, KilledAtAnyInstantItEndsTheSame) {
+  const int kills = std::getenv("SAPPER_SLOW_TESTS") != nullptr ? 200 : 12;
+  const std::string undisturbed = folder + "/undisturbed.db";
+  ASSERT_GE(isolate(undisturbed, 0), 0);
+  std::mt19937 random(20261130);
+  int ended = 0;
+  for (int i = 0; i < kills; ++i) {
+    const int exit_code = isolate(store_path, 20 + static_cast<int>(random() % 700));
+    if (exit_code >= 0 && ++ended % 4 == 0) std::filesystem::remove(store_path);  // from the beginning again
+  }
+  const int exit_code = isolate(store_path, 0);
+  EXPECT_EQ(exit_code, isolate(undisturbed, 0));
+
+  options.name = "killed";
+  const Json killed = report();
+  store_path = undisturbed;
+  const Json whole = report();
+  for (const char* const what : {"pieces", "occurrences", "judged", "verdicts", "undetermined"})
+    EXPECT_EQ(whole[what], killed[what]) << what;
+  const auto ids = [](const Json& found) {
+    std::set<std::string> all;
+    for (const Json& finding : found["findings"]) all.insert(finding["id"].get<std::string>());
+    return all;
+  };
+  EXPECT_EQ(ids(whole), ids(killed));
+}
+
+}  // namespace
+}  // namespace sapper::isolate
