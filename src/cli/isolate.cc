@@ -18,7 +18,7 @@ struct Arguments {
   JudgingOptions judging;
   StoreOptions store;
   check::Level level = check::Level::Hlo;
-  std::string granularity = "fusion";
+  std::string granularity;
   std::string shard;
   std::optional<uint64_t> shards;
   std::string budget;
@@ -57,7 +57,10 @@ Result<isolate::CampaignOptions> campaign_options(const Arguments& arguments) {
                                    options.check.target.to_string())
                      : arguments.store.campaign;
   options.tool = SAPPER_VERSION;
-  SAPPER_TRY(options.cut.granularity, isolate::parse_granularity(arguments.granularity));
+  options.cut_by_form = arguments.granularity.empty();
+  if (!options.cut_by_form) {
+    SAPPER_TRY(options.cut.granularity, isolate::parse_granularity(arguments.granularity));
+  }
   options.inputs = arguments.captured ? isolate::InputsFrom::Captured : isolate::InputsFrom::Ranges;
   SAPPER_TRY(options.shard, shard_of(arguments));
   SAPPER_TRY(options.budget_seconds, parse_duration(arguments.budget));
@@ -155,8 +158,9 @@ void add_isolate(CLI::App& app, int& exit_code) {
           {"hlo", check::Level::Hlo}, {"llo", check::Level::Llo}, {"all", check::Level::All}}));
   add_store_option(*command, arguments->store);
   command->add_option("--campaign", arguments->store.campaign, "Its name in the store (default: MODULE on TARGET)");
-  command->add_option("--granularity", arguments->granularity, "What a piece is: op, fusion, region or computation")
-      ->capture_default_str();
+  command->add_option(
+      "--granularity", arguments->granularity,
+      "What a piece is: op, fusion, region or computation (default: fusion for modules with fusions, else region)");
   command->add_option("--filter", arguments->only,
                       "Only pieces with this in a name, or this opcode, or this beginning of a fingerprint");
   command->add_option("--skip", arguments->skip, "No pieces with this, which is read as --filter's");

@@ -95,13 +95,21 @@ class Run {
       const auto number = static_cast<uint32_t>(sources_.modules.size());
       sources_.files.push_back(file);
       sources_.modules.push_back(std::move(*module));
-      merge(sources_.cut, cut(sources_.modules.back(), options_.cut), number);
+      merge(sources_.cut, cut(sources_.modules.back(), cut_options(sources_.modules.back())), number);
     }
     if (sources_.modules.empty() && !result_.unread.empty()) return tl::unexpected(result_.unread.front());
     result_.coverage = sources_.cut.coverage;
     result_.distinct = sources_.cut.pieces.size();
     for (const Piece& piece : sources_.cut.pieces) result_.occurrences += std::ssize(piece.occurrences);
     return {};
+  }
+
+  [[nodiscard]] CutOptions cut_options(const hlo::Module& module) const {
+    CutOptions cut = options_.cut;
+    const auto is_fused = [](const hlo::Computation& computation) { return computation.is_fusion; };
+    if (options_.cut_by_form)
+      cut.granularity = std::ranges::any_of(module.computations, is_fused) ? Granularity::Fusion : Granularity::Region;
+    return cut;
   }
 
   static Result<hlo::Module> read_verified(const std::string& file) {

@@ -25,6 +25,7 @@ struct CampaignOptions {
   std::string name;
   std::string tool;  // version of sapper: a run of another is another run
   CutOptions cut;
+  bool cut_by_form = true;  // fusions of modules that have some, regions of others; false: as `cut` says
   check::CheckOptions check;
   InputsFrom inputs = InputsFrom::Ranges;
   int64_t captured_bytes = int64_t{2} << 30;  // most memory of captured values

@@ -87,7 +87,8 @@ std::string command_of(const Json& configuration, uint64_t seed, bool has_inputs
   command += has_inputs ? " --inputs inputs.npz" : fmt::format(" --seed {}", seed);
   if (!has_inputs && configuration.value("kinds", Json::array()) != Json{"dense"}) command += " --inputs-kind all";
   if (configuration.value("strict", false)) command += " --strict";
-  for (const auto& [name, value] : configuration.value("options", Json::object()).items())
+  const Json options = configuration.value("options", Json::object());
+  for (const auto& [name, value] : options.items())
     command += fmt::format(" --option {}={}", name, value.get<std::string>());
   return command;
 }

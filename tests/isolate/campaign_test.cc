@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "check/batch.h"
 #include "isolate/campaign_report.h"
 #include "target/target.h"
 
@@ -35,14 +36,15 @@ class Campaign : public ::testing::Test {
     options.tool = "1";
     options.check.target = *target::parse_target("cpu");
     options.check.sampling.seeds = 1;
-    options.cut.granularity = Granularity::Op;
   }
   ~Campaign() override { std::filesystem::remove_all(folder); }
 
-  CampaignResult run(const std::vector<std::string>& files) {
+  CampaignResult run(const std::vector<std::string>& paths) {
+    const auto files = check::module_files(paths);
+    EXPECT_TRUE(files);
     auto store = store::Store::open(store_path);
     EXPECT_TRUE(store) << store.error().describe();
-    const auto result = run_campaign(*store, pool, files, options, nullptr);
+    const auto result = run_campaign(*store, pool, *files, options, nullptr);
     EXPECT_TRUE(result) << result.error().describe();
     return *result;
   }
