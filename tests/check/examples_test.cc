@@ -22,6 +22,11 @@ TEST(Examples, FourBitsThatDoNotWrapAreFound) {
   EXPECT_EQ(report.guilty->pass, "float-normalization-s4");
 }
 
+TEST(Examples, TheyDoNotWrapDeepInsideEither) {
+  if (!target::plugin_present(*target::parse_target("cpu"))) GTEST_SKIP() << "no plugin for cpu";
+  EXPECT_EQ(check_example("nested_int4", "cpu").verdict, Verdict::Mismatch);
+}
+
 TEST(Examples, SoftmaxAgrees) {
   if (!target::plugin_present(*target::parse_target("cpu"))) GTEST_SKIP() << "no plugin for cpu";
   EXPECT_EQ(check_example("softmax", "cpu").verdict, Verdict::Agree);
