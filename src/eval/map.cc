@@ -24,6 +24,7 @@ Result<hlo::Literal> map(const OpContext& context, std::span<const hlo::Literal>
   const Status done = try_blocks(is_parallel, count, cost, [&](int64_t begin, int64_t end) -> Status {
     ScalarFunction applied = function;
     std::vector<LaneReader> readers;
+    readers.reserve(types.size());
     for (const hlo::ElementType type : types) readers.emplace_back(type, ScalarFunction::block);
     LaneBuffer lanes(result_type, ScalarFunction::block);
     LaneWriter writer(result_type, ScalarFunction::block);
