@@ -9,7 +9,6 @@
 namespace sapper::eval {
 namespace {
 
-using hlo::Instruction;
 using hlo::Shape;
 
 // The region of `array` that starts at offset elements and has the dimensions of `part`, as strides over both.
@@ -123,7 +122,7 @@ Status Execution::run(const Site& site, const ScatterStep&) {
     const Value& value = site.frame[site.step.operands[k].slot];
     Buffer bytes = k < count ? take_if_sole(site, k) : nullptr;  // an array that dies here is written over
     if (bytes) pool_.disown(bytes);
-    hlo::Literal operand = hlo::Literal::over(site.operand(k).shape, bytes ? std::move(bytes) : value.bytes);
+    hlo::Literal operand = hlo::Literal::over(site.operand(k).shape, bytes ? bytes : value.bytes);
     if (value.dynamic_sizes) operand.set_dynamic_sizes(*value.dynamic_sizes);
     (k < count ? results : indices_and_updates).push_back(std::move(operand));
   }

@@ -9,11 +9,8 @@
 
 namespace sapper::eval {
 
-using hlo::Computation;
-using hlo::ElementType;
 using hlo::Instruction;
 using hlo::InstructionIndex;
-using hlo::Module;
 using hlo::Opcode;
 using hlo::Shape;
 

@@ -6,10 +6,8 @@
 namespace sapper::eval {
 
 using hlo::Computation;
-using hlo::ElementType;
 using hlo::Instruction;
 using hlo::InstructionIndex;
-using hlo::Module;
 using hlo::Opcode;
 using hlo::Shape;
 
@@ -48,8 +46,6 @@ void Planner::emit_step(InstructionIndex i) {
   const Instruction& it = instruction(i);
   switch (it.opcode) {
     case Opcode::Parameter:
-      if (traced_) add_step(i, RenameStep{});
-      return;
     case Opcode::AfterAll:
       if (traced_) add_step(i, RenameStep{});
       return;

@@ -7,7 +7,6 @@
 
 namespace sapper::eval {
 
-using hlo::ElementType;
 using hlo::Instruction;
 using hlo::InstructionIndex;
 using hlo::Opcode;

@@ -183,6 +183,7 @@ TEST(Sort, JaxOrderPutsNaNsLastAndKeepsZerosInPlace) {
 
 TEST(Sort, NaNsUnderAPlainComparatorGiveSomePermutation) {
   std::vector<double> values;
+  values.reserve(1000);
   for (int i = 0; i < 1000; ++i) values.push_back(i % 3 == 0 ? nan : (i * 37) % 101);
   const Literal sorted =
       sort_one(literal_of<double>(ElementType::F32, {1000}, values), comparator(ElementType::F32, "LT"));

@@ -77,13 +77,13 @@ TEST(Substitute, FailuresAndWrongShapesAreErrors) {
   const hlo::Module module = entry_module("ROOT theirs = f32[2] constant({1, 2})");
   PlusHundred other;
   Options options = other.options();
-  options.substitute.run = [](const Computation&, const Instruction&, std::vector<Literal>) -> Result<Literal> {
+  options.substitute.run = [](const Computation&, const Instruction&, const std::vector<Literal>&) -> Result<Literal> {
     return fail(ErrorKind::Unsupported, "not today");
   };
   const Result<Literal> failed = evaluate(module, {}, options);
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().message, "not today");
-  options.substitute.run = [](const Computation&, const Instruction&, std::vector<Literal>) -> Result<Literal> {
+  options.substitute.run = [](const Computation&, const Instruction&, const std::vector<Literal>&) -> Result<Literal> {
     return Literal(hlo::Shape::array(hlo::ElementType::F32, {3}));
   };
   EXPECT_FALSE(evaluate(module, {}, options));
