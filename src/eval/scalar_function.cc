@@ -35,13 +35,13 @@ void copy_lane(const hlo::Literal& scalar, void* lane) {
 
 }  // namespace
 
-ScalarFunction::ScalarFunction(const OpContext& context, hlo::ComputationIndex index)
-    : context_(&context), computation_(index), program_(ScalarProgram::compile(context.module, index)) {
-  const hlo::Computation& computation = context.module.computations[index];
-  for (const hlo::InstructionIndex parameter : computation.parameters()) {
-    parameter_types_.push_back(computation.instructions[parameter].shape.element_type());
+ScalarFunction::ScalarFunction(const OpContext& context, hlo::ComputationIndex computation)
+    : context_(&context), computation_(computation), program_(ScalarProgram::compile(context.module, computation)) {
+  const hlo::Computation& called = context.module.computations[computation];
+  for (const hlo::InstructionIndex parameter : called.parameters()) {
+    parameter_types_.push_back(called.instructions[parameter].shape.element_type());
   }
-  const hlo::Shape& root = computation.root_instruction().shape;
+  const hlo::Shape& root = called.root_instruction().shape;
   if (!root.is_tuple()) output_types_.push_back(root.element_type());
   for (const hlo::Shape& element : root.elements()) output_types_.push_back(element.element_type());
 }

@@ -94,6 +94,7 @@ Result<hlo::Literal> scatter(const OpContext& context, std::vector<hlo::Literal>
   const std::span<const hlo::Literal> updates = indices_and_updates.subspan(1);
 
   std::vector<hlo::ElementType> types;
+  types.reserve(count + updates.size());
   for (const hlo::Literal& result : results) types.push_back(result.shape().element_type());
   for (const hlo::Literal& update : updates) types.push_back(update.shape().element_type());
   SAPPER_TRY(ScalarFunction function, ScalarFunction::make(context, 0, types, std::span(types).first(count)));

@@ -16,26 +16,26 @@ using hlo::ElementType;
 
 class NarrowFloats : public testing::TestWithParam<ElementType> {
  protected:
-  ElementType type_ = GetParam();
-  hlo::FloatFormat format_ = *hlo::float_format(type_);
-  size_t patterns_ = size_t{1} << format_.width();
+  ElementType type = GetParam();
+  hlo::FloatFormat format = *hlo::float_format(type);
+  size_t patterns = size_t{1} << format.width();
 
   [[nodiscard]] std::vector<float> decoded() const {
     std::vector<float> values;
-    for (size_t bits = 0; bits < patterns_; ++bits)
-      values.push_back(static_cast<float>(hlo::decode_float(format_, bits)));
+    for (size_t bits = 0; bits < patterns; ++bits)
+      values.push_back(static_cast<float>(hlo::decode_float(format, bits)));
     return values;
   }
   [[nodiscard]] std::vector<float> loaded() const {
-    std::vector<float> values(patterns_);
-    if (hlo::host_bytes(type_) == 1) {
-      std::vector<uint8_t> stored(patterns_);
-      for (size_t bits = 0; bits < patterns_; ++bits) stored[bits] = static_cast<uint8_t>(bits);
-      load_lanes(type_)(patterns_, values.data(), stored.data(), nullptr, nullptr, 0);
+    std::vector<float> values(patterns);
+    if (hlo::host_bytes(type) == 1) {
+      std::vector<uint8_t> stored(patterns);
+      for (size_t bits = 0; bits < patterns; ++bits) stored[bits] = static_cast<uint8_t>(bits);
+      load_lanes(type)(patterns, values.data(), stored.data(), nullptr, nullptr, 0);
     } else {
-      std::vector<uint16_t> stored(patterns_);
-      for (size_t bits = 0; bits < patterns_; ++bits) stored[bits] = static_cast<uint16_t>(bits);
-      load_lanes(type_)(patterns_, values.data(), stored.data(), nullptr, nullptr, 0);
+      std::vector<uint16_t> stored(patterns);
+      for (size_t bits = 0; bits < patterns; ++bits) stored[bits] = static_cast<uint16_t>(bits);
+      load_lanes(type)(patterns, values.data(), stored.data(), nullptr, nullptr, 0);
     }
     return values;
   }
@@ -48,21 +48,21 @@ bool same(float a, float b) {
 TEST_P(NarrowFloats, LoadGivesTheValueOfEveryPattern) {
   const std::vector<float> expected = decoded();
   const std::vector<float> got = loaded();
-  for (size_t bits = 0; bits < patterns_; ++bits)
+  for (size_t bits = 0; bits < patterns; ++bits)
     ASSERT_TRUE(same(got[bits], expected[bits])) << bits << ": " << got[bits];
 }
 
 TEST_P(NarrowFloats, StoreGivesThePatternOfEveryValue) {
   const std::vector<float> values = decoded();
-  std::vector<uint16_t> words(patterns_);
-  std::vector<uint8_t> bytes(patterns_);
-  const bool one_byte = hlo::host_bytes(type_) == 1;
-  store_lanes(type_)(patterns_, one_byte ? static_cast<void*>(bytes.data()) : words.data(), values.data(), nullptr,
-                     nullptr, 0);
-  for (size_t bits = 0; bits < patterns_; ++bits) {
+  std::vector<uint16_t> words(patterns);
+  std::vector<uint8_t> bytes(patterns);
+  const bool one_byte = hlo::host_bytes(type) == 1;
+  store_lanes(type)(patterns, one_byte ? static_cast<void*>(bytes.data()) : words.data(), values.data(), nullptr,
+                    nullptr, 0);
+  for (size_t bits = 0; bits < patterns; ++bits) {
     const size_t got = one_byte ? bytes[bits] : words[bits];
     if (std::isnan(values[bits])) {
-      ASSERT_TRUE(std::isnan(hlo::decode_float(format_, got))) << bits;
+      ASSERT_TRUE(std::isnan(hlo::decode_float(format, got))) << bits;
     } else {
       ASSERT_EQ(got, bits) << values[bits];
     }
@@ -72,7 +72,7 @@ TEST_P(NarrowFloats, StoreGivesThePatternOfEveryValue) {
 TEST_P(NarrowFloats, NarrowRoundsToNearestEven) {
   std::vector<float> samples;
   const std::vector<float> values = decoded();
-  const size_t step = patterns_ > 256 ? 31 : 1;
+  const size_t step = patterns > 256 ? 31 : 1;
   for (size_t i = 0; i + 1 < values.size(); i += step) {
     const float middle = 0.5F * values[i] + 0.5F * values[i + 1];  // often a tie
     for (const float x : {values[i], middle, std::nextafterf(middle, 0.0F), std::nextafterf(middle, INFINITY)})
@@ -82,9 +82,9 @@ TEST_P(NarrowFloats, NarrowRoundsToNearestEven) {
   for (int i = 0; i < 20000; ++i) samples.push_back(std::bit_cast<float>(static_cast<uint32_t>(random())));
   for (const float x : {0.0F, -0.0F, 1e-45F, 3.4028235e38F, INFINITY, -INFINITY, NAN}) samples.push_back(x);
   std::vector<float> narrowed(samples.size());
-  narrow_lanes(type_)(samples.size(), narrowed.data(), samples.data(), nullptr, nullptr, 0);
+  narrow_lanes(type)(samples.size(), narrowed.data(), samples.data(), nullptr, nullptr, 0);
   for (size_t i = 0; i < samples.size(); ++i) {
-    const auto expected = static_cast<float>(hlo::decode_float(format_, hlo::encode_float(format_, samples[i])));
+    const auto expected = static_cast<float>(hlo::decode_float(format, hlo::encode_float(format, samples[i])));
     ASSERT_TRUE(same(narrowed[i], expected)) << samples[i] << " becomes " << narrowed[i] << ", not " << expected;
   }
 }

@@ -95,7 +95,7 @@ TEST(ReduceFusion, GivesTheSameBitsAsFromMemory) {
   });
 }
 
-constexpr int64_t matrix = 300 * 200 * 4;  // bytes
+constexpr int64_t matrix = int64_t{300} * 200 * 4;  // bytes
 
 // Of a program on a matrix x that outlives it: nothing can be written over x.
 int64_t matrices_beside_x(const std::string& body, const std::string& result_shapes, const std::string& results) {

@@ -14,8 +14,9 @@ hlo::Module module_of(std::vector<hlo::Computation> computations) {
 }
 
 // A program of float parameters and one float result, applied to one element.
-float apply(ScalarProgram& program, std::vector<float> arguments) {
+float apply(ScalarProgram& program, const std::vector<float>& arguments) {
   std::vector<const void*> inputs;
+  inputs.reserve(arguments.size());
   for (const float& argument : arguments) inputs.push_back(&argument);
   float result = 0;
   void* outputs[] = {&result};
