@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "llo/kernel_operand.h"
@@ -66,10 +67,9 @@ std::optional<uint64_t> offset_of(const std::vector<Machine::Stretch>& stretches
 }
 
 bool wrote(const Machine& machine, const Place& place) {
-  for (const Machine::Written& written : machine.written())
-    if (written.space == place.space && place.word >= written.word && place.word < written.word + written.count)
-      return true;
-  return false;
+  return std::ranges::any_of(machine.written(), [&](const Machine::Written& written) {
+    return written.space == place.space && place.word >= written.word && place.word < written.word + written.count;
+  });
 }
 
 // Where the DMA that the last step issued had the word from.

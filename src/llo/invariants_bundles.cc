@@ -87,7 +87,7 @@ void check_registers(const Program& program, const Limits& limits, std::vector<V
 }  // namespace
 
 void check_bundles(const Program& program, const Generation& generation, std::vector<Violation>& found) {
-  const auto limits = std::ranges::find(kLimits, std::string_view(generation.name), &Limits::generation);
+  const auto* const limits = std::ranges::find(kLimits, std::string_view(generation.name), &Limits::generation);
   if (limits == kLimits.end()) return;
   if (!is_fragment(program)) check_slots(program, *limits, found);
   check_registers(program, *limits, found);

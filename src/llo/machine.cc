@@ -207,46 +207,46 @@ Status Machine::run() {
   return {};
 }
 
-void Machine::step(const Step& at) {
-  switch (at.kind) {
+void Machine::step(const Step& step) {
+  switch (step.kind) {
     case StepKind::Instruction:
-      if (const auto* lanewise = std::get_if<Lanewise>(&at.info->meaning)) {
-        compute_lanewise(at, *lanewise);
-      } else if (const auto* action = std::get_if<Action>(&at.info->meaning)) {
-        action->act(*this, at);
-      } else if (const auto* movement = std::get_if<Movement>(&at.info->meaning)) {
-        apply_movement(at, movement->move);
+      if (const auto* lanewise = std::get_if<Lanewise>(&step.info->meaning)) {
+        compute_lanewise(step, *lanewise);
+      } else if (const auto* action = std::get_if<Action>(&step.info->meaning)) {
+        action->act(*this, step);
+      } else if (const auto* movement = std::get_if<Movement>(&step.info->meaning)) {
+        apply_movement(step, movement->move);
       }
       return;
-    case StepKind::Copy: copy(at); return;
+    case StepKind::Copy: copy(step); return;
     case StepKind::Latch: {
-      const bool always = at.guard == kNoSlot;
-      if (!always && predicates_undefined_[at.guard] != 0)
-        report(at, FindingKind::UndefinedControl, "where this branch goes depends on undefined data");
-      set_predicate(at.result, always || (predicates_[at.guard] != 0) != at.guard_negated);
+      const bool always = step.guard == kNoSlot;
+      if (!always && predicates_undefined_[step.guard] != 0)
+        report(step, FindingKind::UndefinedControl, "where this branch goes depends on undefined data");
+      set_predicate(step.result, always || (predicates_[step.guard] != 0) != step.guard_negated);
       return;
     }
     case StepKind::BranchLatched:
-      if (predicates_[at.operand[0]] != 0) {
-        predicates_[at.operand[0]] = 0;
-        next_ = at.target;
+      if (predicates_[step.operand[0]] != 0) {
+        predicates_[step.operand[0]] = 0;
+        next_ = step.target;
       }
       return;
-    case StepKind::Branch: next_ = at.target; return;
+    case StepKind::Branch: next_ = step.target; return;
     case StepKind::Halt: stopped_ = true; return;
   }
 }
 
-void Machine::copy(const Step& at) {
-  const Slot from = at.operand[0];
-  switch (at.bank) {
-    case Bank::Scalar: set_scalar(at.result, scalars_[from], scalars_undefined_[from]); return;
-    case Bank::Predicate: set_predicate(at.result, predicates_[from] != 0, predicates_undefined_[from] != 0); return;
+void Machine::copy(const Step& step) {
+  const Slot from = step.operand[0];
+  switch (step.bank) {
+    case Bank::Scalar: set_scalar(step.result, scalars_[from], scalars_undefined_[from]); return;
+    case Bank::Predicate: set_predicate(step.result, predicates_[from] != 0, predicates_undefined_[from] != 0); return;
     case Bank::Vector:
     case Bank::Mask:
-      vectors_[at.result] = vectors_[from];
-      if (vectors_clean_[from] == 0) vectors_undefined_[at.result] = vectors_undefined_[from];
-      vectors_clean_[at.result] = vectors_clean_[from];
+      vectors_[step.result] = vectors_[from];
+      if (vectors_clean_[from] == 0) vectors_undefined_[step.result] = vectors_undefined_[from];
+      vectors_clean_[step.result] = vectors_clean_[from];
       return;
     case Bank::Token: return;
   }
@@ -270,8 +270,8 @@ VectorOperands vector_operands(const Step& step) {
 
 }  // namespace
 
-void Machine::compute_lanewise(const Step& at, const Lanewise& lanewise) {
-  const VectorOperands operands = vector_operands(at);
+void Machine::compute_lanewise(const Step& step, const Lanewise& lanewise) {
+  const VectorOperands operands = vector_operands(step);
   std::array<const Vreg*, kMaxOperands> values{};
   bool clean = true;
   for (int k = 0; k < operands.count; ++k) {
@@ -279,20 +279,20 @@ void Machine::compute_lanewise(const Step& at, const Lanewise& lanewise) {
     clean = clean && vectors_clean_[operands.slot[k]] != 0;
   }
   if (clean) {
-    lanewise.compute(values.data(), write_vector(at.result));
+    lanewise.compute(values.data(), write_vector(step.result));
     return;
   }
   Vreg undefined{};
   for (int k = 0; k < operands.count; ++k)
     if (const Vreg* bits = vector_undefined(operands.slot[k]))
       for (int i = 0; i < kVregWords; ++i) undefined.word[i] |= spread(bits->word[i], lanewise.bits);
-  lanewise.compute(values.data(), write_vector(at.result));
-  set_vector_undefined(at.result, undefined);
+  lanewise.compute(values.data(), write_vector(step.result));
+  set_vector_undefined(step.result, undefined);
 }
 
-void Machine::apply_movement(const Step& at, MoveFunction move) {
-  static const Vreg kDefined{};
-  const VectorOperands operands = vector_operands(at);
+void Machine::apply_movement(const Step& step, MoveFunction move) {
+  static const Vreg defined{};
+  const VectorOperands operands = vector_operands(step);
   std::array<const Vreg*, kMaxOperands> values{};
   std::array<const Vreg*, kMaxOperands> undefined{};
   bool clean = true;
@@ -300,18 +300,18 @@ void Machine::apply_movement(const Step& at, MoveFunction move) {
     values[k] = &vectors_[operands.slot[k]];
     const Vreg* bits = vector_undefined(operands.slot[k]);
     clean = clean && bits == nullptr;
-    undefined[k] = bits == nullptr ? &kDefined : bits;
+    undefined[k] = bits == nullptr ? &defined : bits;
   }
   Vreg result;
-  move(*this, at, values.data(), result);
+  move(*this, step, values.data(), result);
   if (clean) {
-    write_vector(at.result) = result;
+    write_vector(step.result) = result;
     return;
   }
   Vreg moved;
-  move(*this, at, undefined.data(), moved);
-  write_vector(at.result) = result;
-  set_vector_undefined(at.result, moved);
+  move(*this, step, undefined.data(), moved);
+  write_vector(step.result) = result;
+  set_vector_undefined(step.result, moved);
 }
 
 // --- registers
@@ -333,19 +333,19 @@ void Machine::set_vector_undefined(Slot slot, const Vreg& bits) {
   if (any != 0) vectors_undefined_[slot] = bits;
 }
 
-uint32_t Machine::decisive(const Step& at, Slot slot, const char* what) {
+uint32_t Machine::decisive(const Step& step, Slot slot, const char* what) {
   if (scalars_undefined_[slot] != 0)
-    report(at, FindingKind::UndefinedControl, fmt::format("{} depends on undefined data", what));
+    report(step, FindingKind::UndefinedControl, fmt::format("{} depends on undefined data", what));
   return scalars_[slot];
 }
 
 // --- findings
 
-void Machine::report(const Step& at, FindingKind kind, std::string message) {
+void Machine::report(const Step& step, FindingKind kind, std::string message) {
   if (findings_.size() >= kMostFindings) return;
-  const auto same = [&](const Finding& finding) { return finding.kind == kind && finding.instruction == at.source; };
+  const auto same = [&](const Finding& finding) { return finding.kind == kind && finding.instruction == step.source; };
   if (std::any_of(findings_.begin(), findings_.end(), same)) return;
-  findings_.push_back({kind, std::move(message), at.source});
+  findings_.push_back({kind, std::move(message), step.source});
 }
 
 void Machine::fail_with(Error error) {
@@ -354,25 +354,25 @@ void Machine::fail_with(Error error) {
 
 // --- memory traffic
 
-bool Machine::may_read(const Step& at, Space space, uint64_t word, uint64_t count) {
-  if (!in_bounds(at, space, word, count)) return false;
-  if (!flights_.empty()) note_flight(at, space, word, count, /*writing=*/false);
+bool Machine::may_read(const Step& step, Space space, uint64_t word, uint64_t count) {
+  if (!in_bounds(step, space, word, count)) return false;
+  if (!flights_.empty()) note_flight(step, space, word, count, /*writing=*/false);
   return true;
 }
 
-bool Machine::may_write(const Step& at, Space space, uint64_t word, uint64_t count) {
-  if (!in_bounds(at, space, word, count)) return false;
-  if (!flights_.empty()) note_flight(at, space, word, count, /*writing=*/true);
+bool Machine::may_write(const Step& step, Space space, uint64_t word, uint64_t count) {
+  if (!in_bounds(step, space, word, count)) return false;
+  if (!flights_.empty()) note_flight(step, space, word, count, /*writing=*/true);
   if (options_.observer) written_.push_back({space, word, count});
   return true;
 }
 
-bool Machine::in_bounds(const Step& at, Space space, uint64_t word, uint64_t count) {
+bool Machine::in_bounds(const Step& step, Space space, uint64_t word, uint64_t count) {
   const Memory& target = memory(space);
   if (target.piece_at(word, count) != nullptr) return true;
   const uint32_t unit = target.unit_words();
   const Memory::Piece* near = target.piece_below(word);
-  report(at, FindingKind::OutOfBounds,
+  report(step, FindingKind::OutOfBounds,
          near == nullptr
              ? fmt::format("{} address {:#x} lies before everything", to_string(space), word / unit)
              : fmt::format("{} address {:#x} is {:#x} from the start of {}, which has {:#x}", to_string(space),
@@ -395,7 +395,7 @@ bool overlaps(const Machine::Stretch& stretch, uint64_t word, uint64_t count) {
 
 }  // namespace
 
-void Machine::note_flight(const Step& at, Space space, uint64_t word, uint64_t count, bool writing) {
+void Machine::note_flight(const Step& step, Space space, uint64_t word, uint64_t count, bool writing) {
   const auto touches = [&](const std::vector<Stretch>& stretches) {
     return std::any_of(stretches.begin(), stretches.end(), [&](const Stretch& stretch) {
       return stretch.space == space && overlaps(stretch, word, count);
@@ -405,7 +405,7 @@ void Machine::note_flight(const Step& at, Space space, uint64_t word, uint64_t c
     const bool written = touches(flight.destination);
     if (!written && !(writing && touches(flight.source))) continue;
     const Instruction& dma = code_->program->instructions[flight.instruction];
-    report(at, FindingKind::Race,
+    report(step, FindingKind::Race,
            fmt::format("{} {} address {:#x}, which the DMA of line {} is still {}", writing ? "writes" : "reads",
                        to_string(space), word / memory(space).unit_words(), dma.line, written ? "writing" : "reading"));
     return;

@@ -282,7 +282,7 @@ TEST(Dot, FloatsAsIntegersAreUnsupported) {
   EXPECT_EQ(got.error().kind, ErrorKind::Unsupported);
 }
 
-hlo::Instruction ragged_instruction(const Numbers& numbers, int64_t ragged, std::vector<int64_t> groups,
+hlo::Instruction ragged_instruction(const Numbers& numbers, int64_t ragged, const std::vector<int64_t>& groups,
                                     const hlo::Shape& result) {
   hlo::Instruction made = dot_instruction(numbers, result);
   made.opcode = hlo::Opcode::RaggedDot;
