@@ -95,16 +95,18 @@ std::vector<MatrixResult> MatrixUnit::multiply_left(MatrixSum how) {
   next.undefined.emplace();
   next.mask.emplace();
   int k = 0;
-  for (auto from = left_.rbegin(); from != left_.rend(); ++from)
-    for (int row = 0; row < rows_of(from->format); ++row, ++k)
+  for (size_t i = left_.size(); i-- > 0;) {
+    const Rows& from = left_[i];
+    for (int row = 0; row < rows_of(from.format); ++row, ++k)
       for (int lane = 0; lane < kSublanes && left_lane_ + lane < kLanes; ++lane) {
         const int place = lane * kLanes + k;
-        const auto bits_of = [&](const Vreg& of) { return f32_at(of, from->format, row, left_lane_ + lane); };
-        const uint32_t counts = from->rows.mask ? bits_of(*from->rows.mask) : ~uint32_t{0};
-        next.value.word[place] = bits_of(from->rows.value) & counts;
-        if (from->rows.undefined) next.undefined->word[place] = bits_of(*from->rows.undefined) & counts;
+        const auto bits_of = [&](const Vreg& of) { return f32_at(of, from.format, row, left_lane_ + lane); };
+        const uint32_t counts = from.rows.mask ? bits_of(*from.rows.mask) : ~uint32_t{0};
+        next.value.word[place] = bits_of(from.rows.value) & counts;
+        if (from.rows.undefined) next.undefined->word[place] = bits_of(*from.rows.undefined) & counts;
         next.mask->word[place] = ~uint32_t{0};
       }
+  }
   left_lane_ += kSublanes;
   if (left_lane_ >= left_lanes_) left_lane_ = 0;
   return gains_.multiply({next}, MatrixFormat::F32Rounded, how);

@@ -99,7 +99,7 @@ void rotate_lanes(Machine& machine, const Step& step) {
       std::rotate_copy(in, in + (kLanes - amount), in + kLanes, to.word + s * kLanes);
     }
   });
-  push_result(machine, step, QueueKind::Permute, unit_of<1>(step), std::move(result));
+  push_result(machine, step, QueueKind::Permute, unit_of<1>(step), result);
 }
 
 void broadcast_lane(Machine& machine, const Step& step) {
@@ -108,7 +108,7 @@ void broadcast_lane(Machine& machine, const Step& step) {
     for (uint32_t s = 0; s < kSublanes; ++s)
       std::fill_n(to.word + s * kLanes, kLanes, from.word[s * kLanes + (lane + s * (lane >> 8)) % kLanes]);
   });
-  push_result(machine, step, QueueKind::Permute, unit_of<1>(step), std::move(result));
+  push_result(machine, step, QueueKind::Permute, unit_of<1>(step), result);
 }
 
 // The patterns that a unit has been given.
@@ -138,7 +138,7 @@ void permute_lanes(Machine& machine, const Step& step) {
     for (int i = 0; i < kVregWords; ++i)
       if ((pattern.undefined->word[i] & (kLanes - 1)) != 0) result.undefined->word[i] = kEveryBit;
   }
-  push_result(machine, step, QueueKind::Permute, unit_of<choice>(step), std::move(result));
+  push_result(machine, step, QueueKind::Permute, unit_of<choice>(step), result);
 }
 
 float bits_to_float(uint32_t bits) { return std::bit_cast<float>(bits); }
@@ -177,7 +177,7 @@ void reduce_lanes(Machine& machine, const Step& step) {
       std::fill_n(result.undefined->word + s * kLanes, kLanes, any ? kEveryBit : 0);
     }
   }
-  push_result(machine, step, QueueKind::CrossLaneReduce, unit_of<0>(step), std::move(result));
+  push_result(machine, step, QueueKind::CrossLaneReduce, unit_of<0>(step), result);
 }
 
 template <QueueKind kind>

@@ -137,7 +137,7 @@ void load_to_queue(Machine& machine, const Step& step) {
   if (!load_rows(machine, step, strided_rows(machine, step), queued.value, undefined, clean)) return;
   if (!clean) queued.undefined = undefined;
   queued.token = step.result;
-  machine.queue(QueueKind::CmemLoad, 0).push_back(std::move(queued));
+  machine.queue(QueueKind::CmemLoad, 0).push_back(queued);
 }
 
 void pop_loaded(Machine& machine, const Step& step) {

@@ -37,7 +37,7 @@ void divide_for_pops(Machine& machine, const Step& step) {
     Queued queued;
     queued.value.word[0] = compute(machine.scalar(a), machine.scalar(b));
     if (undefined) queued.undefined.emplace().word[0] = kAllBits;
-    push_result(machine, step, QueueKind::Division, 0, std::move(queued));
+    push_result(machine, step, QueueKind::Division, 0, queued);
   }
 }
 void pop_division(Machine& machine, const Step& step) { pop_scalar(machine, step, QueueKind::Division); }

@@ -32,7 +32,7 @@ void compose_product(Machine& machine, const Step& step) {
   }
   machine.write_vector(step.result) = low;
   if (high.undefined) machine.set_vector_undefined(step.result, *high.undefined);
-  machine.unit<HighWords>(0).of.insert_or_assign(step.result, std::move(high));
+  machine.unit<HighWords>(0).of.insert_or_assign(step.result, high);
 }
 
 void extract_high(Machine& machine, const Step& step) {

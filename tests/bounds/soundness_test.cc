@@ -115,6 +115,7 @@ class Tightness {
 void check_program(const std::vector<uint32_t>& steps, uint64_t seed, Counts& counts) {
   std::mt19937_64 random(seed);
   std::vector<Literal> arguments;
+  arguments.reserve(random_program::parameters);
   for (int p = 0; p < random_program::parameters; ++p) arguments.push_back(input(random));
   const Contract& contract = contracts[random() % contracts.size()];
   const std::string text = random_program::Writer({}).program(steps);

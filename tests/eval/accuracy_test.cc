@@ -154,6 +154,7 @@ TEST_P(Accuracy, F32IsNearlyAlwaysCorrectlyRounded) {
 TEST_P(Accuracy, F64) {
   const Function& function = GetParam();
   std::vector<double> samples;
+  samples.reserve(1000);
   std::mt19937_64 random(2);
   std::uniform_real_distribution<double> moderate(-20, 20);
   for (int i = 0; i < 500; ++i) samples.push_back(moderate(random));

@@ -72,7 +72,7 @@ TEST(Collective, GatheringFromMoreThanOneDeviceIsNotEvaluated) {
   EXPECT_NE(result.error().message.find("s32[8]"), std::string::npos);
 }
 
-Result<Literal> permute(std::vector<std::pair<int64_t, int64_t>> pairs) {
+Result<Literal> permute(const std::vector<std::pair<int64_t, int64_t>>& pairs) {
   hlo::Instruction instruction = instruction_of(Opcode::CollectivePermute, data().shape());
   for (const auto& [source, target] : pairs) {
     auto* pair = instruction.edit_attributes().add_source_target_pairs();

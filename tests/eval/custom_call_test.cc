@@ -73,9 +73,9 @@ class ConcatBitcast : public ::testing::Test {
  protected:
   ConcatBitcast() {
     const std::vector<std::pair<int64_t, int64_t>> ranges = {{2, 3}, {0, 2}};
-    module_.computations.resize(ranges.size() + 1);
-    hlo::Computation& entry = module_.computations.back();
-    module_.entry = static_cast<hlo::ComputationIndex>(ranges.size());
+    module.computations.resize(ranges.size() + 1);
+    hlo::Computation& entry = module.computations.back();
+    module.entry = static_cast<hlo::ComputationIndex>(ranges.size());
     hlo::Instruction concat = call_instruction("ConcatBitcast", shape(ElementType::F32, {2, 3}));
     entry.instructions.push_back(testing::instruction(hlo::Opcode::Parameter, concat.shape));
     for (size_t i = 0; i < ranges.size(); ++i) {
@@ -88,7 +88,7 @@ class ConcatBitcast : public ::testing::Test {
         dimension->set_stride(1);
       }
       hlo::Instruction done = testing::instruction(hlo::Opcode::AsyncDone, slice.shape);
-      module_.computations[i].instructions.push_back(std::move(slice));
+      module.computations[i].instructions.push_back(std::move(slice));
       hlo::Instruction start_async = testing::instruction(hlo::Opcode::AsyncStart, concat.shape);
       start_async.called = {static_cast<hlo::ComputationIndex>(i)};
       entry.instructions.push_back(std::move(start_async));
@@ -100,9 +100,9 @@ class ConcatBitcast : public ::testing::Test {
   }
 
   Result<Literal> evaluate(const std::vector<Literal>& operands) {
-    const hlo::Computation& entry = module_.computations.back();
+    const hlo::Computation& entry = module.computations.back();
     const Options options;
-    return custom_call({.module = module_,
+    return custom_call({.module = module,
                         .computation = entry,
                         .instruction = entry.instructions.back(),
                         .options = options,
@@ -110,7 +110,7 @@ class ConcatBitcast : public ::testing::Test {
                        operands);
   }
 
-  hlo::Module module_;
+  hlo::Module module;
 };
 
 TEST_F(ConcatBitcast, SlicesGoWhereTheyWereCutFrom) {
@@ -120,7 +120,7 @@ TEST_F(ConcatBitcast, SlicesGoWhereTheyWereCutFrom) {
 }
 
 TEST_F(ConcatBitcast, OperandsThatAreNoSlicesAreUnsupported) {
-  hlo::Computation& entry = module_.computations.back();
+  hlo::Computation& entry = module.computations.back();
   entry.instructions.back().operands[0] = 0;  // the parameter
   EXPECT_EQ(error_kind(
                 evaluate({literal(ElementType::F32, {2, 1}, {3, 6}), literal(ElementType::F32, {2, 2}, {1, 2, 4, 5})})),
