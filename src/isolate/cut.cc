@@ -27,6 +27,9 @@ using hlo::InstructionIndex;
 using hlo::Module;
 using hlo::Opcode;
 
+// A piece holds a copy of all that it calls: of larger computations, thousands of callers could not each have one.
+constexpr int64_t most_called = 1 << 18;
+
 constexpr std::string_view collective = "exchanges data between devices, which on one is to do nothing";
 
 struct HashOf {
@@ -164,7 +167,7 @@ class Cutter {
     const Plan& plan = planner_.plan(members, outputs);
     if (!plan.problem.empty()) return std::string(plan.problem);
     for (const InstructionIndex member : members)
-      if (!facts_problem(member).empty()) return std::string(facts_problem(member));
+      if (const std::string_view problem = problem_of_called(member); !problem.empty()) return std::string(problem);
     const auto [made, is_new] = made_.try_emplace(planner_.hash(plan));
     if (is_new) made->second = make(plan);
     if (!made->second.problem.empty()) return made->second.problem;
@@ -177,9 +180,11 @@ class Cutter {
   }
 
   // What keeps the computations that `member` calls out of pieces.
-  [[nodiscard]] std::string_view facts_problem(InstructionIndex member) const {
-    for (const ComputationIndex called : at(member).called)
+  [[nodiscard]] std::string_view problem_of_called(InstructionIndex member) const {
+    for (const ComputationIndex called : at(member).called) {
       if (!facts_[called].problem.empty()) return facts_[called].problem;
+      if (facts_[called].instructions > most_called) return "calls more instructions than a piece may hold";
+    }
     return {};
   }
 

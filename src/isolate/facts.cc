@@ -1,5 +1,6 @@
 #include "isolate/facts.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/assert.h"
@@ -25,6 +26,7 @@ constexpr int64_t most_instructions = INT64_MAX / 4;
 constexpr std::string_view elided = "the text that was read leaves out a constant's value";
 constexpr std::string_view no_array = "gives a value that is no array";
 constexpr std::string_view split = "an asynchronous operation begins in another computation";
+constexpr std::string_view open = "the state of an asynchronous operation goes elsewhere than to its end";
 
 class Gatherer {
  public:
@@ -51,6 +53,7 @@ class Gatherer {
         if (facts.problem.empty()) facts.problem = all_[called].problem;
       }
     }
+    if (facts.problem.empty() && is_start(computation.root_instruction().opcode)) facts.problem = open;
     facts.hash = hasher.get();
   }
 
@@ -79,6 +82,10 @@ class Gatherer {
     if (instruction.shape.element_type() == hlo::ElementType::Opaque ||
         instruction.shape.element_type() == hlo::ElementType::Buffer)
       return no_array;
+    const auto is_state = [&](InstructionIndex i) { return is_start(computation.instructions[i].opcode); };
+    if (!is_start(instruction.opcode) && !is_done(instruction.opcode) &&
+        std::any_of(instruction.operands.begin(), instruction.operands.end(), is_state))
+      return open;
     const Role role = role_of(computation, instruction);
     if (role == Role::Outside) return outside_reason(instruction);
     if (is_start(instruction.opcode)) return {};  // speaks through its second half

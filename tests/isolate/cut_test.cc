@@ -1,6 +1,7 @@
 // What pieces there are, and that each computes what its source did.
 #include "isolate/cut.h"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -123,6 +124,61 @@ TEST(Cut, ReachesAnAddInALoopInACall) {
     };
     EXPECT_TRUE(std::ranges::any_of(pieces.pieces, is_hidden)) << to_string(granularity);
   }
+}
+
+// Names of the instructions of each piece, by region; parameters and what is copied aside.
+std::vector<std::string> regions_of(std::string_view instructions, int64_t largest = 64) {
+  const hlo::Module module =
+      parse(fmt::format("HloModule m sum {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }} "
+                        "ENTRY e {{ p = f32[4,4] parameter(0) q = f32[4,4] parameter(1) {} }}",
+                        instructions));
+  std::vector<std::string> all;
+  for (const Piece& piece : cut(module, {.granularity = Granularity::Region, .largest_region = largest}).pieces) {
+    std::vector<std::string> names;
+    for (const hlo::Instruction& instruction : piece.module.entry_computation().instructions)
+      if (instruction.opcode != hlo::Opcode::Parameter && instruction.opcode != hlo::Opcode::Tuple)
+        names.push_back(instruction.name);
+    std::ranges::sort(names);
+    all.push_back(fmt::format("{}", fmt::join(names, " ")));
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+constexpr std::string_view dot_of = "dot({}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}";
+
+TEST(Regions, HeavyOperationsTakeInWhatOnlyTheyNeedAndWhatGoesOnAlone) {
+  EXPECT_THAT(
+      regions_of(fmt::format("n = f32[4,4] negate(p) d = f32[4,4] {} c = f32[] constant(0) b = f32[4,4] broadcast(c), "
+                             "dimensions={{}} ROOT r = f32[4,4] maximum(d, b)",
+                             fmt::format(dot_of, "n, q"))),
+      testing::ElementsAre("b c d n r"));
+  // Used twice: the product is a result, and what comes after it a region of its own.
+  EXPECT_THAT(
+      regions_of(fmt::format("d = f32[4,4] {} t = f32[4,4] tanh(d) u = f32[4,4] negate(d) ROOT r = f32[4,4] add(t, u)",
+                             fmt::format(dot_of, "p, q"))),
+      testing::ElementsAre("d", "r t u"));
+  // Needed by two heavy operations: in neither.
+  EXPECT_THAT(regions_of(fmt::format(
+                  "n = f32[4,4] negate(p) d = f32[4,4] {} e = f32[4,4] {} ROOT r = (f32[4,4], f32[4,4]) tuple(d, e)",
+                  fmt::format(dot_of, "n, q"), fmt::format(dot_of, "n, n"))),
+              testing::ElementsAre("d", "e", "n"));
+}
+
+TEST(Regions, AreNoLargerThanSaid) {
+  EXPECT_THAT(
+      regions_of("a = f32[4,4] negate(p) b = f32[4,4] tanh(a) c = f32[4,4] abs(b) ROOT d = f32[4,4] sine(c)", 3),
+      testing::ElementsAre("a", "b c d"));
+}
+
+TEST(Regions, GoOnThroughElementsOfTuples) {
+  EXPECT_THAT(
+      regions_of("z = f32[] constant(0) s = (f32[4,4], f32[4,4]) sort(p, q), dimensions={1}, to_apply=less "
+                 "k = f32[4,4] get-tuple-element(s), index=0 v = f32[4,4] get-tuple-element(s), index=1 "
+                 "n = f32[4,4] negate(v) ROOT r = (f32[4,4], f32[4,4]) tuple(k, n) } "
+                 "less { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] parameter(2) d = f32[] parameter(3) "
+                 "ROOT l = pred[] compare(a, b), direction=LT"),
+      testing::ElementsAre("get-tuple-element get-tuple-element.1 n s"));
 }
 
 TEST(Cut, AccountsForEveryInstruction) {

@@ -148,6 +148,33 @@ TEST(Piece, HalvesOfAsynchronousOperationsBecomeTheOperation) {
   EXPECT_THAT(roots(cut_text(text, Granularity::Fusion)), ElementsAre("add", "multiply", "negate", "slice"));
 }
 
+TEST(Piece, AsynchronousOperationsThatEndElsewhereAreOutside) {
+  const std::string_view text = R"(HloModule m
+    wrapped { p = f32[8] parameter(0) ROOT s = f32[4] slice(p), slice={[2:6]} }
+    body {
+      state = (((f32[8]), f32[4], s32[]), f32[8]) parameter(0)
+      pending = ((f32[8]), f32[4], s32[]) get-tuple-element(state), index=0
+      d = f32[4] async-done(pending), calls=wrapped
+      v = f32[8] get-tuple-element(state), index=1
+      n = f32[8] negate(v)
+      next = ((f32[8]), f32[4], s32[]) async-start(n), calls=wrapped
+      ROOT r = (((f32[8]), f32[4], s32[]), f32[8]) tuple(next, n)
+    }
+    condition { state = (((f32[8]), f32[4], s32[]), f32[8]) parameter(0) ROOT c = pred[] constant(false) }
+    ENTRY e {
+      a = f32[8] parameter(0)
+      s = ((f32[8]), f32[4], s32[]) async-start(a), calls=wrapped
+      state = (((f32[8]), f32[4], s32[]), f32[8]) tuple(s, a)
+      w = (((f32[8]), f32[4], s32[]), f32[8]) while(state), condition=condition, body=body
+      v = f32[8] get-tuple-element(w), index=1
+      ROOT r = f32[8] tanh(v)
+    })";
+  for (const Granularity granularity : every_granularity) {
+    const Cut cut = cut_text(text, granularity);
+    EXPECT_THAT(roots(cut), ElementsAre("negate", "slice", "tanh")) << to_string(granularity);
+  }
+}
+
 TEST(Piece, CollectivesAreWhatTheyAreOnOneDevice) {
   const std::string_view text = R"(HloModule m, num_partitions=4
     sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
