@@ -138,6 +138,7 @@ InstructionIndex Builder::emit_node(const Computation& from, const Plan& plan, c
     case What::Splat: return append_splat(from.instructions[node.instruction], to);
     case What::Tuple: {
       std::vector<Shape> shapes;
+      shapes.reserve(operands.size());
       for (const InstructionIndex operand : operands) shapes.push_back(to.instructions[operand].shape);
       return append(to, Opcode::Tuple, Shape::tuple(std::move(shapes)), std::move(operands));
     }
@@ -176,6 +177,7 @@ InstructionIndex Builder::emit_done(const Computation& from, const Instruction& 
     return call;
   }
   std::vector<InstructionIndex> arguments;
+  arguments.reserve(operation->operands.size());
   for (const InstructionIndex operand : operation->operands)
     arguments.push_back(operands[static_cast<size_t>(wrapped.instructions[operand].parameter_number)]);
   return emit_copy(wrapped, *operation, std::move(arguments), to);

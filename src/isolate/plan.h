@@ -68,7 +68,7 @@ class Planner {
   uint32_t resolve_new(hlo::InstructionIndex value);
   uint32_t resolve_element(hlo::InstructionIndex element);
   uint32_t outside(hlo::InstructionIndex value, const hlo::Shape& shape, uint32_t& leaf);
-  uint32_t copy(hlo::InstructionIndex instruction);
+  uint32_t copy(hlo::InstructionIndex index);
   uint32_t add(PlanNode node, std::span<const uint32_t> operands = {});
   uint32_t constant(hlo::InstructionIndex value);
   void append_leaves(uint32_t node, const hlo::Shape& shape, std::vector<uint32_t>& leaves,
