@@ -107,7 +107,7 @@ proto::Window read_window(Scanner& scan) {
   while (scan.peek() != '}' && !scan.failed()) {
     const char* start = scan.cursor();
     const std::string_view name = scan.word("a window property");
-    const auto property = std::find(names.begin(), names.end(), name);
+    const auto* const property = std::find(names.begin(), names.end(), name);
     if (property == names.end()) {
       scan.fail_at(start, fmt::format("unknown window property '{}': expected {}", name, fmt::join(names, ", ")));
       return window;

@@ -143,7 +143,7 @@ std::optional<InstructionIndex> changed_rounding(const Place& place, Rewriter* t
   };
   switch (place.it.opcode) {
     case Opcode::RoundNearestEven: return other(Opcode::RoundNearestAfz);
-    case Opcode::RoundNearestAfz: return other(Opcode::RoundNearestEven);
+    case Opcode::RoundNearestAfz:
     case Opcode::Floor:
     case Opcode::Ceil: return other(Opcode::RoundNearestEven);
     case Opcode::Convert: break;
@@ -295,7 +295,7 @@ std::optional<InstructionIndex> narrowed_index(const Place& place, Rewriter* to)
   size_t first = 1;
   switch (place.it.opcode) {
     case Opcode::Gather:
-    case Opcode::Scatter: break;
+    case Opcode::Scatter:
     case Opcode::DynamicSlice: break;
     case Opcode::DynamicUpdateSlice: first = 2; break;
     case Opcode::Iota: {
