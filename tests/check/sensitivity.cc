@@ -71,6 +71,7 @@ class Study {
     SAPPER_CHECKED(hlo::verify(original));
     SAPPER_TRY(std::vector<InputSet> sets, inputs_for(original, "", std::nullopt, sampling_));
     std::vector<Reference> references;
+    references.reserve(sets.size());
     for (InputSet& set : sets) references.push_back({&original, std::move(set), nullptr});
     for (Reference& reference : references) {
       reference.judge = std::make_unique<Judge>(original, reference.set.arguments, evaluation_, std::nullopt, Policy{});
@@ -142,6 +143,7 @@ class Study {
                                                       const std::vector<hlo::Literal>& arguments) const {
     SAPPER_TRY(const hlo::Module wide, widen(module));
     std::vector<hlo::Literal> wide_arguments;
+    wide_arguments.reserve(arguments.size());
     for (const hlo::Literal& argument : arguments) wide_arguments.push_back(widen(argument));
     return eval::evaluate(wide, wide_arguments, evaluation_);
   }
