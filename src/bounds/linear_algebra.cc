@@ -1,6 +1,7 @@
 // cholesky and triangular-solve, by the perturbation theory of their results (Higham, Accuracy and Stability of
 // Numerical Algorithms, chapters 8 and 10): a result of any stable algorithm is exact for operands that are moved a
 // little, and |inverse| says how much that moves the result. Products of magnitudes are taken in f32.
+#include <algorithm>
 #include <limits>
 
 #include "bounds/rules.h"
@@ -84,6 +85,12 @@ double roundings(const Site& site, const Shape& matrix) {
   return block_factor * (numerics::sum_growth(site.contract(), size) + 2) * numerics::unit_roundoff(site.type());
 }
 
+// What the terms of one element may lose where they underflow: flushed to zero, else a rounding of a subnormal each.
+double underflow(const Site& site, const Shape& matrix) {
+  const auto terms = 2 * static_cast<double>(matrix.dimensions().back() + 1);
+  return std::max(site.flushed_terms(terms), terms * smallest(site.type()));
+}
+
 Expression inverse_magnitude(const Site& site, Expression triangular, const proto::TriangularSolveOptions& options) {
   Instruction solve;
   solve.opcode = Opcode::TriangularSolve;
@@ -100,7 +107,8 @@ Expression inverse_magnitude(const Site& site, Expression triangular, const prot
 Deviations bound_lower_cholesky(const Site& site) {
   if (hlo::is_complex(site.type())) return site.unbounded();
   const Expression factor = site.result_magnitude();
-  Expression moved = times(factor, factor, true) * roundings(site, site.instruction.shape);
+  const double lost = underflow(site, site.instruction.shape);
+  Expression moved = times(factor, factor, true) * roundings(site, site.instruction.shape) + lost;
   if (const Deviation a = site.deviation(0)) moved = moved + *a;
   proto::TriangularSolveOptions options;
   options.set_left_side(true);
@@ -115,7 +123,7 @@ Deviations bound_lower_cholesky(const Site& site) {
       where(change < 0.25, change.constant(0), change.constant(std::numeric_limits<double>::infinity()));
   const Expression ones = doubt.constant(1);
   const Expression spread = times(times(ones, doubt), ones);
-  const Expression total = matrices.triangle(bound + spread, true);
+  const Expression total = matrices.triangle(bound + spread + lost, true);
   return {inflated(converted(total, deviation_type(site.type())))};
 }
 
@@ -123,16 +131,19 @@ Deviations bound_cholesky(const Site& site) {
   return site.instruction.attributes().cholesky_options().lower() ? bound_lower_cholesky(site) : site.unbounded();
 }
 
-// X = T^-1: |dX| <= |X| (roundings |T| + dT) |X|.
+// X = T^-1: |dX| <= |X| (roundings |T| + dT) |X|; what underflows is lost from T, from the products, and from X.
 Deviations bound_triangular_inverse(const Site& site, bool lower) {
-  Expression move = site.magnitude(0) * roundings(site, site.operand_shape(0));
+  const double lost = underflow(site, site.operand_shape(0));
+  Expression move = site.magnitude(0) * roundings(site, site.operand_shape(0)) + lost;
   if (const Deviation t = site.deviation(0)) move = move + *t;
   const Expression inverse = site.result_magnitude();
-  const Expression inside = Matrices(site, site.operand_shape(0)).triangle(move, lower);
-  return {inflated(converted(times(times(inverse, inside), inverse), deviation_type(site.type())))};
+  const Matrices matrices(site, site.operand_shape(0));
+  const Expression residual = times(matrices.triangle(move, lower), inverse) + lost;
+  const Expression bound = times(inverse, matrices.triangle(residual, lower)) + lost;
+  return {inflated(converted(matrices.triangle(bound, lower), deviation_type(site.type())))};
 }
 
-// T X = B: |dX| <= |T^-1| (roundings |T| |X| + dT |X| + dB).
+// T X = B: |dX| <= |T^-1| (roundings |T| |X| + dT |X| + dB); what underflows as for the inverse.
 Deviations bound_triangular_solve(const Site& site) {
   const proto::TriangularSolveOptions& options = site.instruction.attributes().triangular_solve_options();
   const Matrices matrices(site, site.operand_shape(0));
@@ -145,13 +156,14 @@ Deviations bound_triangular_solve(const Site& site) {
   const auto combined = [&](Expression matrix, Expression other) {
     return left ? times(matrix, other) : times(other, matrix);
   };
-  Expression move = oriented(site.magnitude(0) * roundings(site, site.operand_shape(0)));
+  const double lost = underflow(site, site.operand_shape(0));
+  Expression move = oriented(site.magnitude(0) * roundings(site, site.operand_shape(0)) + lost);
   if (const Deviation t = site.deviation(0)) move = move + oriented(*t);
-  Expression residual = combined(move, site.result_magnitude());
+  Expression residual = combined(move, site.result_magnitude()) + lost;
   if (const Deviation b = site.deviation(1)) residual = residual + *b;
   proto::TriangularSolveOptions inverse_options = options;
   inverse_options.set_left_side(true);
-  const Expression bound = combined(inverse_magnitude(site, site.operand(0), inverse_options), residual);
+  const Expression bound = combined(inverse_magnitude(site, site.operand(0), inverse_options), residual) + lost;
   return {inflated(converted(bound, deviation_type(site.type())))};
 }
 

@@ -28,13 +28,6 @@ double largest_of(ElementType type) {
   return format ? hlo::largest_finite(*format) : infinity;
 }
 
-// The smallest positive number of a float type.
-double smallest(ElementType type) {
-  if (hlo::is_complex(type)) type = hlo::component_type(type);
-  const auto format = hlo::float_format(type);
-  return format ? hlo::decode_float(*format, format->mantissa_bits == 0 ? 0 : 1) : 0;
-}
-
 // What an implementation multiplies before it reduces its argument, at most.
 Expression scaled_argument(const Site& site) {
   const Expression first = site.magnitude(0);
@@ -100,6 +93,12 @@ Expression elided_rounding(const Site& site, Expression size, Expression reach, 
 }
 
 }  // namespace
+
+double smallest(ElementType type) {
+  if (hlo::is_complex(type)) type = hlo::component_type(type);
+  const auto format = hlo::float_format(type);
+  return format ? hlo::decode_float(*format, format->mantissa_bits == 0 ? 0 : 1) : 0;
+}
 
 ElementType deviation_type(ElementType type) {
   switch (type) {

@@ -25,6 +25,9 @@ struct Value {
 // The type that deviations of an array of `type` are held in.
 [[nodiscard]] hlo::ElementType deviation_type(hlo::ElementType type);
 
+// The smallest positive number of a float type; 0 for others.
+[[nodiscard]] double smallest(hlo::ElementType type);
+
 // The shapes of a value's leaves in tuple order.
 [[nodiscard]] std::vector<hlo::Shape> leaf_shapes(const hlo::Shape& shape);
 

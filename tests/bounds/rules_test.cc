@@ -65,6 +65,20 @@ TEST(Rules, ExactOperationsOfInputsDoNotDeviate) {
                   .empty());
 }
 
+TEST(Rules, FactorsLoseWhatIsFlushed) {
+  const Module factor =
+      entry_module("a = f32[4] parameter(0)\nm = f32[2,2] reshape(a)\nROOT l = f32[2,2] cholesky(m), lower=true");
+  const std::vector<Literal> matrix{floats({1, 0, 0x1p-130, 1})};
+  EXPECT_LT(deviations(factor, matrix)[2], 0x1p-130);
+  EXPECT_GE(deviations(factor, matrix, {.flush_subnormals = true})[2], 0x1p-130);
+  const Module solve = entry_module(
+      "a = f32[4] parameter(0)\nm = f32[2,2] reshape(a)\nb = f32[4] parameter(1)\nn = f32[2,2] reshape(b)\n"
+      "ROOT x = f32[2,2] triangular-solve(m, n), left_side=true, lower=true, transpose_a=NO_TRANSPOSE");
+  const std::vector<Literal> operands{matrix[0], floats({1, 0, 0, 1})};
+  EXPECT_LT(deviations(solve, operands)[2], 0x1p-130);
+  EXPECT_GE(deviations(solve, operands, {.flush_subnormals = true})[2], 0x1p-130);
+}
+
 TEST(Rules, FunctionsDeviateByTheirError) {
   const auto e = deviations("x = f32[3] parameter(0)\nROOT t = f32[3] tanh(x)", {{0, 1, -2}});
   ASSERT_EQ(e.size(), 3U);
