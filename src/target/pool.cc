@@ -227,7 +227,9 @@ Result<CompileResult> CompilerPool::compile(const Target& target, const CompileR
 
   const Key key{target, request.configuration.init_flags, request.dump_llo,
                 !request.argument_sets.empty() && target.platform == Platform::Tpu};
-  SAPPER_TRY(Worker worker, state_->acquire(key));
+  Result<Worker> acquired = state_->acquire(key);
+  if (!acquired) return tl::unexpected(explain_option(std::move(acquired).error()));
+  Worker worker = std::move(*acquired);
   if (worker.llo_folder) limits.dump_folders.push_back(worker.llo_folder->path());
   Result<WorkerAnswer> answer = worker.process->ask(message, request.module, arguments, limits);
   CompileResult result;
