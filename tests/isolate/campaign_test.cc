@@ -17,8 +17,11 @@
 
 #include "base/file.h"
 #include "check/batch.h"
+#include "hlo/proto.h"
+#include "hlo/verifier.h"
 #include "isolate/campaign_report.h"
 #include "target/target.h"
+#include "tests/isolate/plants.h"
 
 namespace sapper::isolate {
 namespace {
@@ -145,6 +148,27 @@ TEST_F(Campaign, ModulesThatCannotBeReadAreTold) {
   EXPECT_GT(result.judged, 0U);
   auto store = store::Store::open(store_path);
   EXPECT_FALSE(run_campaign(*store, pool, {folder + "/bad.hlo"}, options, nullptr));
+}
+
+// Wrong programs for two pieces of attention: those are found, first, and nothing else.
+TEST_F(Campaign, FindsWhatACompilerGetsWrong) {
+  auto module = hlo::read_module(examples + "/attention.hlo");
+  ASSERT_TRUE(module && hlo::verify(*module));
+  options.cut_by_form = false;
+  options.cut.granularity = Granularity::Region;
+  const std::vector<Plant> plants = choose_plants(cut(*module, options.cut).pieces, 2);
+  ASSERT_FALSE(plants.empty());
+  setenv("PLANTS", plants_text(plants).c_str(), 1);
+  target::CompilerPool wrong({.workers = 2, .worker_program = PLANTING_WORKER});
+  auto store = store::Store::open(store_path);
+  ASSERT_TRUE(run_campaign(*store, wrong, {examples + "/attention.hlo"}, options, nullptr));
+  std::set<std::string> expected;
+  for (const Plant& plant : plants) expected.insert(plant.fingerprint);
+  std::set<std::string> found;
+  const auto findings = store->findings(options.name);
+  ASSERT_TRUE(findings);
+  for (const store::RankedFinding& finding : *findings) found.insert(finding.run.piece);
+  EXPECT_EQ(found, expected);
 }
 
 // `sapper isolate` as a process of its own, killed after `milliseconds` (0: not).
