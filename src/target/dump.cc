@@ -1,10 +1,13 @@
 #include "target/dump.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view folder_prefix = "sapper-dump-";  // then the process, a dash and six letters
 constexpr std::string_view suffix = ".hlo.pb";
 constexpr std::string_view input_name = ".before_optimizations.hlo.pb";
 
@@ -24,6 +28,13 @@ std::string parent_folder() {
   if (access(memory, W_OK | X_OK) == 0) return memory;
   const char* temporary = std::getenv("TMPDIR");
   return temporary == nullptr || *temporary == '\0' ? "/tmp" : temporary;
+}
+
+// No descriptor: another process has it.
+Descriptor lock_folder(const std::string& path) {
+  Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (folder.get() >= 0 && flock(folder.get(), LOCK_EX | LOCK_NB) != 0) folder = Descriptor();
+  return folder;
 }
 
 Result<std::vector<std::string>> file_names(const std::string& folder) {
@@ -43,15 +54,31 @@ void add_override(const char* name, const char* value, proto::CompileOptionsProt
 }  // namespace
 
 Result<DumpFolder> DumpFolder::create() {
-  std::string path = fmt::format("{}/sapper-dump-{}-XXXXXX", parent_folder(), getpid());
+  std::string path = fmt::format("{}/{}{}-XXXXXX", parent_folder(), folder_prefix, getpid());
   if (mkdtemp(path.data()) == nullptr)
     return fail(ErrorKind::Resource, "{}: cannot make a folder for dumps: {}", path, std::strerror(errno));
-  return DumpFolder(std::move(path));
+  Descriptor lock = lock_folder(path);
+  return DumpFolder(std::move(path), std::move(lock));
 }
 
 DumpFolder::~DumpFolder() {
   std::error_code ignored;
   if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+void remove_abandoned_dumps() {
+  const std::string parent = parent_folder();
+  const auto names = file_names(parent);
+  for (const std::string& name : names.value_or(std::vector<std::string>{})) {
+    pid_t owner = 0;
+    if (!name.starts_with(folder_prefix)) continue;
+    std::from_chars(name.data() + folder_prefix.size(), name.data() + name.size(), owner);
+    if (owner <= 0 || kill(owner, 0) == 0 || errno != ESRCH) continue;
+    const std::string path = fmt::format("{}/{}", parent, name);
+    const Descriptor lock = lock_folder(path);
+    std::error_code ignored;
+    if (lock.get() >= 0) fs::remove_all(path, ignored);
+  }
 }
 
 void request_dumps(const std::string& folder, proto::CompileOptionsProto* options) {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "target/compile_options.pb.h"
 #include "target/compiler.h"
+#include "target/process.h"
 
 namespace sapper::target {
 
@@ -14,18 +15,24 @@ namespace sapper::target {
 class DumpFolder {
  public:
   [[nodiscard]] static Result<DumpFolder> create();
-  DumpFolder(DumpFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  DumpFolder(DumpFolder&& other) noexcept : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   DumpFolder& operator=(DumpFolder&& other) noexcept {
     std::swap(path_, other.path_);
+    std::swap(lock_, other.lock_);
     return *this;
   }
   ~DumpFolder();
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  explicit DumpFolder(std::string path) : path_(std::move(path)) {}
+  DumpFolder(std::string path, Descriptor lock) : path_(std::move(path)), lock_(std::move(lock)) {}
   std::string path_;
+  Descriptor lock_;  // on the folder, as long as the process lives: remove_abandoned_dumps
 };
+
+// Removes the folders of processes that were killed: those that are gone and whose folder nobody has locked. Either
+// alone would not do: processes in another container are not seen, and a folder is there a moment before its lock.
+void remove_abandoned_dumps();
 
 // Options that make XLA dump the module after each pass that changed it.
 void request_dumps(const std::string& folder, proto::CompileOptionsProto* options);

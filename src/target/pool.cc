@@ -197,6 +197,7 @@ CompilerPool::CompilerPool(PoolOptions options) : state_(std::make_unique<State>
   if (options.memory_bytes <= 0) options.memory_bytes = physical_memory_bytes() / 4 * 3;
   if (options.worker_program.empty()) options.worker_program = "/proc/self/exe";
   state_->options = std::move(options);
+  remove_abandoned_dumps();
 }
 
 CompilerPool::~CompilerPool() = default;

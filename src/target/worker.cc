@@ -30,7 +30,7 @@ void set_failure(const Error& error, proto::WorkerFailure* out) {
 }
 
 // Ends the process when the other end of the socket is closed, even in the middle of a compile: a worker does not
-// outlive its parent, however that ended. Removes the dump folders, its own and that of the request at hand, which only
+// outlive its parent, however that ended. Removes the dump folders, its own and that of the last request, which only
 // the parent would else do.
 class Watch {
  public:
@@ -144,7 +144,6 @@ Status serve_next(const Connection& connection, const Compiler& compiler, Watch&
   const Result<Outcome> outcome =
       executions > 0 ? compile_and_execute(compiler, request.options(), module, arguments, executions, &reply)
                      : compile(compiler, request.options(), module, &reply);
-  watch.set_dump_folder({});
   if (!outcome) {
     set_failure(outcome.error(), reply.mutable_failure());
     return connection.send(reply);

@@ -1,6 +1,10 @@
 #include "target/dump.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -44,6 +48,32 @@ TEST(DumpFolder, IsRemovedWithAllItHolds) {
     ASSERT_TRUE(write_file(path + "/x", "1"));
   }
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(DumpFolder, OfAKilledProcessIsRemovedAndNoOther) {
+  namespace fs = std::filesystem;
+  const auto mine = DumpFolder::create();
+  ASSERT_TRUE(mine);
+  const pid_t ended = fork();
+  if (ended == 0) _exit(0);
+  ASSERT_EQ(waitpid(ended, nullptr, 0), ended);
+  const fs::path parent = fs::path(mine->path()).parent_path();
+  const fs::path abandoned = parent / fmt::format("sapper-dump-{}-aaaaaa", ended);
+  const fs::path elsewhere = parent / fmt::format("sapper-dump-{}-bbbbbb", ended);  // as in another container
+  for (const fs::path& path : {abandoned, elsewhere}) {
+    fs::create_directory(path);
+    ASSERT_TRUE(write_file(path / "x", "1"));
+  }
+  {
+    const Descriptor lock(open(elsewhere.c_str(), O_RDONLY | O_DIRECTORY));
+    ASSERT_EQ(flock(lock.get(), LOCK_EX), 0);
+    remove_abandoned_dumps();
+    EXPECT_FALSE(fs::exists(abandoned));
+    EXPECT_TRUE(fs::exists(elsewhere / "x"));
+    EXPECT_TRUE(fs::exists(mine->path()));
+  }
+  remove_abandoned_dumps();
+  EXPECT_FALSE(fs::exists(elsewhere));
 }
 
 TEST(ReadStages, OrderedAndOfTheModuleGivenOnly) {
