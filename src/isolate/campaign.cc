@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <thread>
 
-#include "base/stopwatch.h"
+#include "hlo/fingerprint.h"
 #include "hlo/proto.h"
 #include "hlo/verifier.h"
 #include "isolate/capture.h"
@@ -19,6 +20,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Arguments = std::vector<hlo::Literal>;
+
+class Clock {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 // The modules of a campaign and what they were cut into.
 struct Sources {
@@ -63,6 +74,7 @@ class Run {
     if (options_.inputs == InputsFrom::Captured) capture_values();
     judge_all();
     SAPPER_CHECKED(failure_);
+    SAPPER_CHECKED(all_is_kept());
     result_.seconds = clock_.seconds();
     return std::move(result_);
   }
@@ -206,7 +218,7 @@ class Run {
     if (captured != nullptr) sets.push_back({"captured", 0, "", *captured});
     const std::string name = fmt::format("{}.hlo", piece.fingerprint);
     const Judged judged = judge(pool_, piece.module, name, options_.check, sets);
-    const Stopwatch storing;
+    const Clock storing;
     const auto recorded = store_.record(options_.name, record_of(piece, key_of(piece), judged, captured));
 
     const std::lock_guard lock(mutex_);
@@ -223,11 +235,24 @@ class Run {
     progress("judge", result_.judged, pieces_.size());
   }
 
+  // A server that crashes and comes back may have forgotten the last results that it took.
+  Status all_is_kept() {
+    std::vector<store::RunKey> keys;
+    for (size_t i = 0; i < result_.judged; ++i) keys.push_back(key_of(*pieces_[i]));
+    SAPPER_TRY(const std::vector<bool> kept, store_.adopt(options_.name, keys));
+    if (const auto lost = std::ranges::count(kept, false); lost > 0)
+      return fail(ErrorKind::Resource,
+                  "{} of the {} results of this run are not in the store any more, as when its server has crashed: run "
+                  "the same command again",
+                  lost, kept.size());
+    return {};
+  }
+
   store::Store& store_;
   target::CompilerPool& pool_;
   const CampaignOptions& options_;
   const std::function<void(const CampaignProgress&)>& on_progress_;
-  const Stopwatch clock_;
+  const Clock clock_;
   Sources sources_;
   std::string configuration_;
   std::vector<const Piece*> pieces_;                // still to be judged

@@ -169,20 +169,20 @@ Result<std::string> export_case(store::Store& store, const std::string& campaign
                                 const std::string& folder) {
   SAPPER_TRY(const store::RankedFinding finding, store.finding(campaign, id));
   SAPPER_TRY(const store::Piece piece, store.piece(campaign, finding.run.piece));
-  SAPPER_TRY(const std::vector<std::string> artifacts, store.artifact_names(finding.run));
+  SAPPER_TRY(const hlo::Module module, hlo::parse_proto(piece.module));
+  SAPPER_TRY(const std::vector<std::string> names, store.artifact_names(finding.run));
+  std::vector<std::string> artifacts;  // all of them before anything is written: one may be damaged
+  for (const std::string& name : names) {
+    SAPPER_TRY(artifacts.emplace_back(), store.artifact(finding.run, name));
+  }
   std::error_code error;
   const std::filesystem::path to(folder);
-  if (!std::filesystem::create_directories(to, error) && !std::filesystem::is_directory(to, error))
-    return fail(ErrorKind::BadInput, "{}: cannot make this folder: {}", folder,
-                error ? error.message() : "something else has the name");
-  SAPPER_TRY(const hlo::Module module, hlo::parse_proto(piece.module));
+  std::filesystem::create_directories(to, error);
+  if (error) return fail(ErrorKind::BadInput, "{}: cannot make this folder: {}", folder, error.message());
   SAPPER_CHECKED(write_file(to / "module.hlo", hlo::to_text(module)));
-  for (const std::string& name : artifacts) {
-    SAPPER_TRY(const std::string bytes, store.artifact(finding.run, name));
-    SAPPER_CHECKED(write_file(to / name, bytes));
-  }
+  for (size_t i = 0; i < names.size(); ++i) SAPPER_CHECKED(write_file(to / names[i], artifacts[i]));
   const Json configuration = Json::parse(finding.run.configuration, nullptr, false);
-  const bool has_inputs = std::ranges::find(artifacts, "inputs.npz") != artifacts.end();
+  const bool has_inputs = std::ranges::find(names, "inputs.npz") != names.end();
   const std::string command = command_of(configuration, finding.run.seed, has_inputs);
   const Json description{{"finding", finding_json(finding)},
                          {"configuration", configuration},

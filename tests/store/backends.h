@@ -56,7 +56,9 @@ inline std::string backend_name(const testing::TestParamInfo<Backend>& info) {
   return info.param == Backend::Sqlite ? "Sqlite" : "Postgresql";
 }
 
-#define SAPPER_ON_EACH_DATABASE(suite) \
-  INSTANTIATE_TEST_SUITE_P(, suite, testing::Values(Backend::Sqlite, Backend::Postgresql), backend_name)
+#define SAPPER_ON_EACH_DATABASE(suite)                                                                              \
+  INSTANTIATE_TEST_SUITE_P(, suite,                                                                                 \
+                           testing::Values(::sapper::store::Backend::Sqlite, ::sapper::store::Backend::Postgresql), \
+                           ::sapper::store::backend_name)
 
 }  // namespace sapper::store
