@@ -1,10 +1,10 @@
 #include "check/check.h"
 
+#include <chrono>
 #include <functional>
 #include <utility>
 
 #include "base/memory.h"
-#include "base/stopwatch.h"
 #include "check/judge.h"
 #include "check/kernel_passes.h"
 #include "hlo/fingerprint.h"
@@ -16,6 +16,16 @@ namespace {
 
 using hlo::Literal;
 using hlo::Module;
+
+class Clock {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 Verdict verdict_of(const Error& error) {
   switch (error.kind) {
@@ -134,7 +144,7 @@ class Check {
     request.dump_passes = dump_passes;
     request.dump_llo = dump_llo;
     request.argument_sets = std::move(argument_sets);
-    const Stopwatch clock;
+    const Clock clock;
     auto result = pool_.compile(options_.target, request);
     report_.compiler_seconds += clock.seconds();
     return result;
@@ -418,7 +428,7 @@ Report report_of(target::CompilerPool& pool, const std::string& path, const Chec
   report.path = path;
   report.target = options.target.to_string();
   report.seed = options.sampling.seed;
-  const Stopwatch clock;
+  const Clock clock;
   Check check(pool, options, report);
   if (const Status status = run(check); !status) {
     report.error = status.error();
