@@ -1,10 +1,10 @@
 #include "check/check.h"
 
-#include <chrono>
 #include <functional>
 #include <utility>
 
 #include "base/memory.h"
+#include "base/stopwatch.h"
 #include "check/judge.h"
 #include "check/kernel_passes.h"
 #include "hlo/fingerprint.h"
@@ -16,16 +16,6 @@ namespace {
 
 using hlo::Literal;
 using hlo::Module;
-
-class Clock {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 Verdict verdict_of(const Error& error) {
   switch (error.kind) {
@@ -144,7 +134,7 @@ class Check {
     request.dump_passes = dump_passes;
     request.dump_llo = dump_llo;
     request.argument_sets = std::move(argument_sets);
-    const Clock clock;
+    const Stopwatch clock;
     auto result = pool_.compile(options_.target, request);
     report_.compiler_seconds += clock.seconds();
     return result;
@@ -428,7 +418,7 @@ Report report_of(target::CompilerPool& pool, const std::string& path, const Chec
   report.path = path;
   report.target = options.target.to_string();
   report.seed = options.sampling.seed;
-  const Clock clock;
+  const Stopwatch clock;
   Check check(pool, options, report);
   if (const Status status = run(check); !status) {
     report.error = status.error();

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <chrono>
 #include <map>
 #include <set>
 
+#include "base/stopwatch.h"
 #include "check/open_elements.h"
 #include "check/single_instruction.h"
 #include "llo/invariants.h"
@@ -226,10 +226,10 @@ class KernelsRun {
       SAPPER_TRY(declarations, program_of(kernel, "original"));
     }
     const std::vector<Shape> shapes = operand_shapes(computation, instruction);
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch stopwatch;
     Result<llo::KernelRun> run =
         llo::run_kernel(*program, declarations, operands, shapes, instruction.shape, options_.machine, open);
-    report.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.seconds += stopwatch.seconds();
     if (!run) return run;
     report.steps += run->steps;
     report.vector_steps += run->vector_steps;

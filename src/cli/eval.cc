@@ -1,7 +1,7 @@
 // sapper eval: run a module on the reference evaluator.
-#include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/stopwatch.h"
 #include "bounds/bounded.h"
 #include "check/inputs_for.h"
 #include "cli/commands.h"
@@ -62,9 +62,9 @@ Result<std::vector<double>> evaluate_timed(const hlo::Module& module, const std:
   std::vector<double> seconds;
   for (int i = 0; i < options.repeat; ++i) {
     value = {};
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch stopwatch;
     SAPPER_TRY(value, evaluate_once(module, arguments, options.bounds, evaluation));
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    seconds.push_back(stopwatch.seconds());
   }
   return seconds;
 }

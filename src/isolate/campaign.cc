@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <thread>
 
-#include "hlo/fingerprint.h"
+#include "base/stopwatch.h"
 #include "hlo/proto.h"
 #include "hlo/verifier.h"
 #include "isolate/capture.h"
@@ -20,16 +19,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Arguments = std::vector<hlo::Literal>;
-
-class Clock {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 // The modules of a campaign and what they were cut into.
 struct Sources {
@@ -218,7 +207,7 @@ class Run {
     if (captured != nullptr) sets.push_back({"captured", 0, "", *captured});
     const std::string name = fmt::format("{}.hlo", piece.fingerprint);
     const Judged judged = judge(pool_, piece.module, name, options_.check, sets);
-    const Clock storing;
+    const Stopwatch storing;
     const auto recorded = store_.record(options_.name, record_of(piece, key_of(piece), judged, captured));
 
     const std::lock_guard lock(mutex_);
@@ -252,7 +241,7 @@ class Run {
   target::CompilerPool& pool_;
   const CampaignOptions& options_;
   const std::function<void(const CampaignProgress&)>& on_progress_;
-  const Clock clock_;
+  const Stopwatch clock_;
   Sources sources_;
   std::string configuration_;
   std::vector<const Piece*> pieces_;                // still to be judged

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/assert.h"
+#include "base/stopwatch.h"
 #include "llo/subnormals.h"
 
 namespace sapper::llo {
@@ -171,7 +171,7 @@ const Instruction& Machine::instruction(const Step& step) const {
 
 Status Machine::run() {
   const FlushSubnormals subnormals(options_.flush_subnormals);
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch stopwatch;
   uint64_t next_look = steps_run_ + kStepsBetweenLooksAtTheClock;
   waiting_ = false;
   for (;;) {
@@ -199,8 +199,7 @@ Status Machine::run() {
     next_look += kStepsBetweenLooksAtTheClock;
     if (options_.step_limit != 0 && steps_run_ > options_.step_limit)
       return fail(ErrorKind::Resource, "the kernel was stopped after {} instructions", steps_run_);
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    if (options_.time_limit_seconds > 0 && passed.count() > options_.time_limit_seconds)
+    if (options_.time_limit_seconds > 0 && stopwatch.seconds() > options_.time_limit_seconds)
       return fail(ErrorKind::Resource, "the kernel was stopped after {} s and {} instructions",
                   options_.time_limit_seconds, steps_run_);
   }
