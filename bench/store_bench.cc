@@ -31,7 +31,7 @@ struct Fresh {
   Fresh(const Fresh&) = delete;
   Fresh& operator=(const Fresh&) = delete;
 
-  void remove() {
+  void remove() const {
     for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
   }
   Store open() {
