@@ -186,6 +186,7 @@ class Run {
 
   void judge_all() {
     std::vector<std::thread> threads;
+    threads.reserve(static_cast<size_t>(options_.jobs));
     for (int i = 0; i < options_.jobs; ++i) threads.emplace_back([this] { judge_some(); });
     for (std::thread& thread : threads) thread.join();
     result_.left = pieces_.size() - result_.judged;

@@ -7,12 +7,6 @@ set -euo pipefail
 root=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 sapper=$(realpath "${1:?usage: slurm_test.sh SAPPER [MODULE|FOLDER...]}")
 modules=("${@:2}")
-if ((!${#modules[@]})); then
-  modules=("$root/examples")
-  for model in "$root"/../shared/corpus/models/{jnp_expm,numpyro_svi_mvn}.cpu.hlo.pb.zst; do
-    [[ ! -e $model ]] || modules+=("$(realpath "$model")")
-  done
-fi
 
 skip() {
   echo "skipped: $*"
@@ -22,11 +16,19 @@ failed() {
   echo "FAILED: $*" >&2
   exit 1
 }
+
+if ((!${#modules[@]})); then
+  modules=("$root/examples")
+  for model in "$root"/../shared/corpus/models/{jnp_expm,numpyro_svi_mvn}.cpu.hlo.pb.zst; do
+    [[ ! -e $model ]] || modules+=("$(realpath "$model")")
+  done
+  ((${#modules[@]} > 1)) || skip "no modules are given, and the corpus (../shared) is not here; the examples alone are judged too quickly"
+fi
 for program in munged mungekey slurmctld slurmd sbatch scontrol jq; do
   command -v "$program" >/dev/null || [[ -x /usr/sbin/$program ]] ||
     skip "$program is not installed (Debian: apt-get install slurm-wlm munge jq)"
 done
-postgresql=$(find /usr/lib/postgresql -path '*/bin/initdb' 2>/dev/null | sort -V | tail -1)
+postgresql=$(find /usr/lib/postgresql -path '*/bin/initdb' 2>/dev/null | sort -V | tail -1) || true
 [[ -n $postgresql ]] || skip "PostgreSQL is not installed (Debian: apt-get install postgresql)"
 postgresql=${postgresql%/initdb}
 PATH=$PATH:/usr/sbin
