@@ -1,7 +1,5 @@
 #include "base/deadline.h"
 
-#include <algorithm>
-
 namespace sapper {
 namespace {
 
@@ -19,7 +17,7 @@ Deadline current_deadline() { return current; }
 
 bool deadline_passed() { return current != Deadline::max() && std::chrono::steady_clock::now() > current; }
 
-DeadlineScope::DeadlineScope(Deadline deadline) : before_(current) { current = std::min(current, deadline); }
+DeadlineScope::DeadlineScope(Deadline deadline) : before_(current) { current = deadline; }
 
 DeadlineScope::~DeadlineScope() { current = before_; }
 

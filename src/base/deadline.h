@@ -18,7 +18,8 @@ using Deadline = std::chrono::steady_clock::time_point;
 // One clock read where there is a deadline.
 [[nodiscard]] bool deadline_passed();
 
-// Sets this thread's deadline while it lives. An earlier one stays.
+// Sets this thread's deadline while it lives. Deadline::max() lifts it: for what is computed on the way and kept,
+// whatever becomes of the work around it.
 class DeadlineScope {
  public:
   explicit DeadlineScope(Deadline deadline);

@@ -39,7 +39,7 @@ struct Options {
   int64_t memory_limit_bytes = 0;
   // Loop iterations in the whole run above this are a Resource error. 0: no limit.
   int64_t iteration_limit = 0;
-  // Wall-clock seconds above this are a Resource error. 0: no limit.
+  // Wall-clock seconds above this are a Resource error; trace and substitute are not cut short. 0: no limit.
   double time_limit_seconds = 0;
   Trace trace;  // tracing turns off fusion of elementwise chains
   Substitute substitute;

@@ -160,7 +160,8 @@ uint64_t round_off(uint64_t value, int dropped) {
 // f8e8m0 of a finite value above zero: the power of two next to it; a tie goes to the even exponent field.
 uint64_t encode_power(const FloatFormat& format, double value) {
   const int exponent = std::max(std::ilogb(value), -format.bias);
-  const auto field = static_cast<uint64_t>(exponent + format.bias);
+  const int biased = exponent + format.bias;
+  const auto field = static_cast<uint64_t>(biased);
   const double significand = std::ldexp(value, -exponent);
   const bool up = significand > 1.5 || (significand == 1.5 && (field & 1) != 0);
   const uint64_t power = field + (up ? 1 : 0);
@@ -192,7 +193,8 @@ double decode_float(const FloatFormat& format, uint64_t bits) {
     return magnitude == ones(format.exponent_bits) ? nan : std::ldexp(1.0, exponent - format.bias);
   if (exponent == 0)
     return with_sign(std::ldexp(static_cast<double>(mantissa), 1 - format.bias - format.mantissa_bits), negative);
-  const auto double_exponent = static_cast<uint64_t>(exponent - format.bias + double_bias);
+  const int rebiased = exponent - format.bias + double_bias;
+  const auto double_exponent = static_cast<uint64_t>(rebiased);
   return std::bit_cast<double>((uint64_t{negative} << 63) | (double_exponent << double_mantissa_bits) |
                                (mantissa << (double_mantissa_bits - format.mantissa_bits)));
 }

@@ -1,6 +1,7 @@
 // Control flow, and the limits and errors of an evaluation.
 #include <chrono>
 
+#include "base/deadline.h"
 #include "tests/eval/hlo_case.h"
 
 namespace sapper::eval {
@@ -136,6 +137,29 @@ TEST(Limits, TimeEndsLongOperationsToo) {
     EXPECT_EQ(error.kind, ErrorKind::Resource);
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20)) << body;  // else minutes
   }
+}
+
+// What they compute is kept, also when the evaluation around them ends for lack of time.
+TEST(Limits, TimeDoesNotCutTracesAndSubstitutesShort) {
+  Options options;
+  options.time_limit_seconds = 3600;
+  int calls = 0;
+  const auto look = [&] {
+    ++calls;
+    EXPECT_EQ(current_deadline(), Deadline::max());
+  };
+  options.trace = [&](const hlo::Computation&, const hlo::Instruction&, const hlo::Literal&) { look(); };
+  options.substitute.covers = [](const hlo::Computation&, const hlo::Instruction& it) { return it.name == "y"; };
+  options.substitute.run = [&](const hlo::Computation&, const hlo::Instruction&,
+                               std::vector<hlo::Literal> operands) -> Result<hlo::Literal> {
+    look();
+    return std::move(operands[0]);
+  };
+  const hlo::Module module =
+      entry_module("x = f32[2] constant({1,2})\n y = f32[2] negate(x)\n ROOT z = f32[2] add(y, y)");
+  EXPECT_TRUE(evaluate(module, {}, options));
+  EXPECT_GE(calls, 3);
+  EXPECT_EQ(current_deadline(), Deadline::max());
 }
 
 TEST(Limits, MemoryIsCheckedBeforeItIsAllocated) {
