@@ -231,7 +231,7 @@ InstructionIndex ModuleReader::read_operand() {
   if (scan_.peek() != '%' && shape_starts(scan_)) stated = read_shared_shape();
   if (scan_.peek() != '%') {
     const std::string_view word = scan_.peek_word();
-    const bool is_nested = word.size() < scan_.remaining() && !word.empty() && word.data()[word.size()] == '(';
+    const bool is_nested = word.size() < scan_.remaining() && !word.empty() && *(word.data() + word.size()) == '(';
     if (is_nested) {
       Instruction nested;
       nested.position = scan_.position();
