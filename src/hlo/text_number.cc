@@ -62,7 +62,7 @@ std::string_view shortest(std::array<char, 64>& buffer, Float value) {
 std::string_view shortest(std::array<char, 64>& buffer, const FloatFormat& format, uint64_t bits) {
   const double value = decode_float(format, bits);
   for (int digits = 1;; ++digits) {
-    const auto end =
+    auto* const end =
         std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general, digits).ptr;
     const std::string_view text(buffer.data(), static_cast<size_t>(end - buffer.data()));
     if (digits == 17 || encode_float(format, *nearest_double(text)) == bits) return text;
