@@ -18,6 +18,7 @@ const char* to_string(ErrorKind kind) {
     case ErrorKind::BadInput: return "bad input";
     case ErrorKind::Unsupported: return "unsupported";
     case ErrorKind::Resource: return "resource";
+    case ErrorKind::Interrupted: return "interrupted";
     case ErrorKind::Rejected: return "rejected";
     case ErrorKind::Crash: return "crash";
     case ErrorKind::Timeout: return "timeout";

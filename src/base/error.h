@@ -16,6 +16,7 @@ enum class ErrorKind {
   BadInput,     // malformed text or proto, wrong usage, a file that cannot be read
   Unsupported,  // well-formed, but sapper does not (yet) evaluate or model it
   Resource,     // a limit of memory or size was reached
+  Interrupted,  // the compiler's process was killed from outside, or found no memory or space: it may go another time
   Rejected,     // the compiler under test says that the program is invalid or that it does not support it
   Crash,        // the compiler under test died
   Timeout,      // the compiler under test did not end within its time limit

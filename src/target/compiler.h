@@ -79,8 +79,8 @@ class CompilerPool {
   CompilerPool& operator=(const CompilerPool&) = delete;
 
   // Errors: BadInput (no such plugin, no such option), Rejected (with the compiler's message whole), Crash (with the
-  // signal and the last words), Timeout, Resource (memory), Unsupported (no device to execute on, a value that cannot
-  // be passed, a custom call that the plugin does not implement).
+  // signal and the last words), Timeout, Interrupted (killed, memory), Unsupported (no device to execute on, a value
+  // that cannot be passed, a custom call that the plugin does not implement).
   [[nodiscard]] Result<CompileResult> compile(const Target& target, const CompileRequest& request);
 
   // What the plugin says of itself. Never fetches one.

@@ -56,7 +56,7 @@ void add_override(const char* name, const char* value, proto::CompileOptionsProt
 Result<DumpFolder> DumpFolder::create() {
   std::string path = fmt::format("{}/{}{}-XXXXXX", parent_folder(), folder_prefix, getpid());
   if (mkdtemp(path.data()) == nullptr)
-    return fail(ErrorKind::Resource, "{}: cannot make a folder for dumps: {}", path, std::strerror(errno));
+    return fail(ErrorKind::Interrupted, "{}: cannot make a folder for dumps: {}", path, std::strerror(errno));
   Descriptor lock = lock_folder(path);
   return DumpFolder(std::move(path), std::move(lock));
 }

@@ -77,8 +77,8 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   const int error = posix_spawn(&child, request.program.c_str(), &settings.actions, &settings.attributes,
                                 pointers(request.arguments).data(), pointers(request.environment).data());
   if (error != 0)
-    return fail(error == ENOENT || error == EACCES ? ErrorKind::BadInput : ErrorKind::Resource, "{}: cannot start: {}",
-                request.program, std::strerror(error));
+    return fail(error == ENOENT || error == EACCES ? ErrorKind::BadInput : ErrorKind::Interrupted,
+                "{}: cannot start: {}", request.program, std::strerror(error));
   return child;
 }
 
@@ -100,14 +100,14 @@ std::string describe_exit(int wait_status) {
 Result<std::pair<Descriptor, Descriptor>> socket_pair() {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return fail(ErrorKind::Resource, "cannot make a socket pair: {}", std::strerror(errno));
+    return fail(ErrorKind::Interrupted, "cannot make a socket pair: {}", std::strerror(errno));
   return std::pair(lifted(ends[0]), lifted(ends[1]));
 }
 
 Result<std::pair<Descriptor, Descriptor>> pipe_pair() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0)
-    return fail(ErrorKind::Resource, "cannot make a pipe: {}", std::strerror(errno));
+    return fail(ErrorKind::Interrupted, "cannot make a pipe: {}", std::strerror(errno));
   return std::pair(lifted(ends[0]), lifted(ends[1]));
 }
 

@@ -29,7 +29,7 @@ Error timeout(double seconds) {
 }
 
 Error too_large(int64_t bytes) {
-  return {ErrorKind::Resource,
+  return {ErrorKind::Interrupted,
           fmt::format("the compiler took more than {} MiB of memory and was stopped", bytes >> 20),
           {}};
 }
@@ -148,7 +148,7 @@ Error WorkerProcess::explain(const Error& error) {
     message = "the compiler crashed: " + describe_exit(exit_status_);
     const int signal = WIFSIGNALED(exit_status_) ? WTERMSIG(exit_status_) : 0;
     if (signal == SIGKILL || signal == SIGTERM) {  // no fault of the compiler's
-      kind = ErrorKind::Resource;
+      kind = ErrorKind::Interrupted;
       message =
           fmt::format("the compiler's process was {}, from outside: by hand, or by the kernel when memory ran out",
                       describe_exit(exit_status_));

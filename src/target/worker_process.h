@@ -44,7 +44,8 @@ class WorkerProcess {
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  // One request. After an error of kind Crash, Timeout or Resource the process has ended: alive() is false.
+  // One request. After an error of kind Crash, Timeout, Resource or Interrupted the process has ended: alive() is
+  // false.
   [[nodiscard]] Result<WorkerAnswer> ask(const proto::WorkerRequest& request, std::string_view module,
                                          std::span<const hlo::Literal> arguments, const Limits& limits);
 

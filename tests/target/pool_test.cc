@@ -121,7 +121,7 @@ TEST_F(Pool, KilledInTheMiddleOfACompile) {
   });
   const auto result = pool.compile(cpu, {.module = slow_to_compile(), .dump_passes = true});
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().kind, ErrorKind::Resource);  // no fault of the compiler's
+  EXPECT_EQ(result.error().kind, ErrorKind::Interrupted);  // no fault of the compiler's
   EXPECT_THAT(result.error().message, HasSubstr("SIGKILL"));
   EXPECT_EQ(dump_folders(), 0);
   ASSERT_OK(double_four_floats(pool));  // in a new worker
@@ -179,7 +179,7 @@ TEST_F(Pool, MemoryLimit) {
   CompilerPool pool({.workers = 1, .memory_bytes = int64_t{64} << 20});
   const auto result = pool.compile(cpu, {.module = doubling(large), .argument_sets = {{Literal(large)}}});
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().kind, ErrorKind::Resource);
+  EXPECT_EQ(result.error().kind, ErrorKind::Interrupted);
   EXPECT_THAT(result.error().message, HasSubstr("more than 64 MiB"));
   ASSERT_OK(double_four_floats(pool));
 }

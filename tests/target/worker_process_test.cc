@@ -71,7 +71,7 @@ TEST(WorkerProcess, AFloodOfOutputIsReadAndBounded) {
 TEST(WorkerProcess, TooMuchMemory) {
   const Error error =
       start_failure("x=$(head -c 300000000 /dev/zero | tr '\\0' x); sleep 100", {20, int64_t{100} << 20});
-  EXPECT_EQ(error.kind, ErrorKind::Resource);
+  EXPECT_EQ(error.kind, ErrorKind::Interrupted);
   EXPECT_THAT(error.message, HasSubstr("more than 100 MiB"));
 }
 
