@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/memory.h"
+#include "base/shell.h"
 #include "base/stopwatch.h"
 #include "check/judge.h"
 #include "check/kernel_passes.h"
@@ -81,6 +82,7 @@ class Check {
     if (!set.kind.empty()) report_.seed = set.seed;
     report_.verdict = one.verdict;
     report_.reason = std::move(one.reason);
+    report_.error = std::move(one.error);
     report_.outputs = std::move(one.outputs);
     report_.stages = std::move(one.stages);
     report_.guilty = std::move(one.guilty);
@@ -143,7 +145,8 @@ class Check {
   Status judge_run(Run& run, const Literal* output, Report& one) {
     if (!run.prepared) {
       one.verdict = Verdict::Undetermined;
-      one.reason = run.prepared.error().describe();
+      one.error = run.prepared.error();
+      one.reason = one.error->describe();
       return {};
     }
     one.verdict = Verdict::Agree;
@@ -310,6 +313,7 @@ class Check {
     if (one.verdict == Verdict::Mismatch && !options_.strict) {
       one.verdict = Verdict::Undetermined;
       one.reason = fmt::format("results differ, and policy might allow it; {}", why);
+      one.error = error;
     } else {
       one.notes.push_back(why);
     }
@@ -379,15 +383,6 @@ class Check {
   std::optional<Backend> backend_;
   std::vector<target::HloStage> stages_;  // of the walk
 };
-
-std::string shell_quoted(const std::string& word) {
-  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:@+,") ==
-      std::string::npos)
-    return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 // The same check again with every stage judged and listed.
 std::string closer_look(const Report& report, const CheckOptions& options) {

@@ -121,6 +121,15 @@ std::vector<Permission> permissions(const Policy& policy, Origin origin, bool un
 
 }  // namespace
 
+std::string worst_of(const std::vector<OutputReport>& outputs, Verdict verdict) {
+  const auto output = std::ranges::find(outputs, verdict, &OutputReport::verdict);
+  if (verdict == Verdict::Agree || output == outputs.end()) return "";
+  const numerics::Difference& difference = output->difference;
+  return fmt::format("{}: {} of {} elements differ, the worst at [{}]: {}, where the program means {} ({:.4g} ulps)",
+                     output->name, difference.mismatches, difference.elements, fmt::join(difference.worst_index, ","),
+                     difference.got, difference.expected, difference.worst_ulps);
+}
+
 Judge::Judge(const Module& module, const std::vector<Literal>& arguments, eval::Options evaluation,
              std::optional<numerics::Tolerance> tolerance, Policy policy)
     : module_(module),

@@ -25,6 +25,9 @@ struct OutputReport {
   double suspicion = 0;
 };
 
+// The worst element of the first output with this verdict, in one line; empty: none has it, or it agrees.
+[[nodiscard]] std::string worst_of(const std::vector<OutputReport>& outputs, Verdict verdict);
+
 struct Judgement {
   Verdict verdict = Verdict::Agree;
   std::string reason;  // of the decisive output

@@ -31,15 +31,7 @@ std::string difference_text(const Literal& a, const Literal& b, numerics::Elemen
 
 // Why a judgement is what it is, in one line.
 std::string reason_of(const Judgement& judgement) {
-  if (!judgement.reason.empty()) return judgement.reason;
-  for (const OutputReport& output : judgement.outputs) {
-    if (output.verdict != judgement.verdict || judgement.verdict == Verdict::Agree) continue;
-    const numerics::Difference& difference = output.difference;
-    return fmt::format("{}: {} of {} elements differ, the worst at [{}]: {}, where the program means {} ({:.4g} ulps)",
-                       output.name, difference.mismatches, difference.elements, fmt::join(difference.worst_index, ","),
-                       difference.got, difference.expected, difference.worst_ulps);
-  }
-  return "";
+  return judgement.reason.empty() ? worst_of(judgement.outputs, judgement.verdict) : judgement.reason;
 }
 
 // A fusion or the like that nobody but a kernel computes on a TPU.

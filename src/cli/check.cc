@@ -103,17 +103,14 @@ void add_check(CLI::App& app, int& exit_code) {
       ->add_option("paths", arguments->paths, "Modules (HLO text, HloModuleProto, each also zstd) or folders of them")
       ->required();
   add_judging_options(*command, arguments->judging);
-  command
-      ->add_option(
-          "--level", arguments->level,
-          "How deep to look: hlo (the default), llo (each kernel of a TPU program against the optimized HLO), all")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, check::Level>{
-          {"hlo", check::Level::Hlo}, {"llo", check::Level::Llo}, {"all", check::Level::All}}));
+  add_level_option(
+      *command, arguments->level,
+      "How deep to look: hlo (the default), llo (each kernel of a TPU program against the optimized HLO), all");
   command->add_option("--stages", arguments->stages, "'all': judge and list every pass, agreeing or not")
       ->check(CLI::IsMember({"all"}));
   command->add_option("--tolerance", arguments->tolerance, "Replace the derived tolerance: abs=A,rel=R,ulp=U");
   command->add_option("--jobs", arguments->jobs, "Modules checked side by side (default: one a core)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1024));
   command->add_flag("--json", arguments->json, "JSON Lines on stdout, one object a module (docs/json.md)");
   command->footer(
       "Example: sapper check examples/softmax.hlo --on tpu:v5e --level all\n"

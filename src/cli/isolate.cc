@@ -19,7 +19,7 @@ struct Arguments {
   StoreOptions store;
   check::Level level = check::Level::Hlo;
   std::string granularity;
-  std::string shard;
+  std::optional<std::string> shard;
   std::optional<uint64_t> shards;
   std::string budget;
   bool captured = false;
@@ -42,7 +42,7 @@ Result<double> parse_duration(const std::string& text) {
 }
 
 Result<isolate::Shard> shard_of(const Arguments& arguments) {
-  if (!arguments.shard.empty()) return isolate::parse_shard(arguments.shard);
+  if (arguments.shard) return isolate::parse_shard(*arguments.shard);
   SAPPER_TRY(const auto given,
              isolate::shard_from_environment([](const char* name) { return std::getenv(name); }, arguments.shards));
   return given.value_or(isolate::Shard{});
@@ -89,6 +89,8 @@ void print_summary(const isolate::CampaignResult& result, const isolate::Campaig
              result.selected,
              options.shard.count > 1 ? fmt::format(" (shard {}/{})", options.shard.index, options.shard.count) : "",
              result.known, result.judged, result.left > 0 ? fmt::format(", {} left", result.left) : "", result.seconds);
+  for (const auto& [reason, count] : result.without_result)
+    fmt::print("    no result, to be had by the same command another time, {}: {}\n", count, reason);
   if (result.not_captured > 0)
     fmt::print("    {} on sampled inputs: their values could not be captured\n", result.not_captured);
 }
@@ -106,11 +108,12 @@ std::string summary_json(const isolate::CampaignResult& result) {
                               {"known", result.known},
                               {"judged", result.judged},
                               {"left", result.left},
+                              {"without_result", result.without_result},
                               {"not_captured", result.not_captured},
                               {"seconds", result.seconds},
                               {"compiler_seconds", result.compiler_seconds},
                               {"store_seconds", result.store_seconds}};
-  return json.dump();
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 Result<int> run(const Arguments& arguments) {
@@ -134,7 +137,8 @@ Result<int> run(const Arguments& arguments) {
     fmt::print("{}", report);
   }
   SAPPER_TRY(const int code, isolate::report_exit_code(store, options.name));
-  return code == 0 && !result.unread.empty() ? 2 : code;
+  if (code == 0 && !result.unread.empty()) return 2;
+  return code == 0 && !result.without_result.empty() ? 3 : code;
 }
 
 }  // namespace
@@ -152,10 +156,10 @@ void add_isolate(CLI::App& app, int& exit_code) {
       ->add_option("--inputs", arguments->captured,
                    "ranges: sampled from what is safe for each piece; captured: what a piece sees when its module runs "
                    "on the evaluator")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, bool>{{"ranges", false}, {"captured", true}}));
-  command->add_option("--level", arguments->level, "How deep to look at each piece: hlo (the default), llo or all")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, check::Level>{
-          {"hlo", check::Level::Hlo}, {"llo", check::Level::Llo}, {"all", check::Level::All}}));
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, bool>{{"ranges", false}, {"captured", true}}).description(""))
+      ->type_name("TEXT:{ranges,captured}");
+  add_level_option(*command, arguments->level, "How deep to look at each piece: hlo (the default), llo or all");
   add_store_option(*command, arguments->store);
   command->add_option("--campaign", arguments->store.campaign, "Its name in the store (default: MODULE on TARGET)");
   command->add_option(
@@ -164,12 +168,15 @@ void add_isolate(CLI::App& app, int& exit_code) {
   command->add_option("--filter", arguments->only,
                       "Only pieces with this in a name, or this opcode, or this beginning of a fingerprint");
   command->add_option("--skip", arguments->skip, "No pieces with this, which is read as --filter's");
-  command->add_option("--shard", arguments->shard,
-                      "I/N: this process's share; default: what the job scheduler says (docs/distributed.md)");
-  command->add_option("--shards", arguments->shards, "How many shards there are, where the scheduler does not say");
+  auto* const shard =
+      command->add_option("--shard", arguments->shard,
+                          "I/N: this process's share; default: what the job scheduler says (docs/distributed.md)");
+  command->add_option("--shards", arguments->shards, "How many shards there are, where the scheduler does not say")
+      ->check(CLI::Range(1, 1000000))
+      ->excludes(shard);
   command->add_option("--budget", arguments->budget, "Begin no piece after this long: 90s, 10m, 2h");
   command->add_option("--jobs", arguments->jobs, "Pieces judged side by side (default: one a core)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1024));
   command->add_flag("--json", arguments->json, "JSON Lines on stdout: what was done, and the report (docs/json.md)");
   command->footer(
       "Example: sapper isolate examples/nested_int4.hlo --on cpu\n"

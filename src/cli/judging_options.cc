@@ -60,6 +60,14 @@ void add_judging_options(CLI::App& command, JudgingOptions& options) {
   add_machine_options(command, options);
 }
 
+void add_level_option(CLI::App& command, check::Level& level, const std::string& text) {
+  const std::map<std::string, check::Level> levels{
+      {"hlo", check::Level::Hlo}, {"llo", check::Level::Llo}, {"all", check::Level::All}};
+  command.add_option("--level", level, text)
+      ->transform(CLI::CheckedTransformer(levels).description(""))
+      ->type_name("TEXT:{hlo,llo,all}");
+}
+
 Result<check::CheckOptions> check_options(const JudgingOptions& options) {
   check::CheckOptions result;
   SAPPER_TRY(result.target, target::parse_target(options.target.on));

@@ -27,6 +27,8 @@ struct JudgingOptions {
 };
 
 void add_judging_options(CLI::App& command, JudgingOptions& options);
+// --level; `text` says what for.
+void add_level_option(CLI::App& command, check::Level& level, const std::string& text);
 
 // Errors: BadInput.
 [[nodiscard]] Result<check::CheckOptions> check_options(const JudgingOptions& options);

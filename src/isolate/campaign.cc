@@ -9,6 +9,7 @@
 
 #include "base/stopwatch.h"
 #include "hlo/proto.h"
+#include "hlo/text.h"
 #include "hlo/verifier.h"
 #include "isolate/capture.h"
 #include "isolate/provenance.h"
@@ -60,6 +61,7 @@ class Run {
     select();
     SAPPER_CHECKED(register_pieces());
     SAPPER_CHECKED(leave_out_what_is_known());
+    if (!pieces_.empty()) SAPPER_CHECKED(try_compiler());
     if (options_.inputs == InputsFrom::Captured) capture_values();
     judge_all();
     SAPPER_CHECKED(failure_);
@@ -150,6 +152,16 @@ class Run {
     return {};
   }
 
+  // What is wrong with the plugin or with the options would be said of every piece.
+  Status try_compiler() {
+    SAPPER_TRY(const hlo::Module nothing,
+               hlo::parse_text("HloModule nothing\nENTRY e {\n  ROOT c = f32[] constant(0)\n}\n"));
+    const auto compiled = pool_.compile(options_.check.target, {.module = hlo::to_compilable_proto(nothing),
+                                                                .configuration = options_.check.configuration});
+    if (!compiled && compiled.error().kind == ErrorKind::BadInput) return tl::unexpected(compiled.error());
+    return {};
+  }
+
   // Of each module once, for the pieces that occur in it first.
   void capture_values() {
     captured_.resize(pieces_.size());
@@ -189,7 +201,7 @@ class Run {
     threads.reserve(static_cast<size_t>(options_.jobs));
     for (int i = 0; i < options_.jobs; ++i) threads.emplace_back([this] { judge_some(); });
     for (std::thread& thread : threads) thread.join();
-    result_.left = pieces_.size() - result_.judged;
+    result_.left = pieces_.size() - tried_;
   }
 
   void judge_some() {
@@ -206,10 +218,10 @@ class Run {
     const Arguments* const captured = i < captured_.size() && captured_[i] ? &*captured_[i] : nullptr;
     std::vector<check::InputSet> sets;
     if (captured != nullptr) sets.push_back({"captured", 0, "", *captured});
-    const std::string name = fmt::format("{}.hlo", piece.fingerprint);
-    const Judged judged = judge(pool_, piece.module, name, options_.check, sets);
+    const Judged judged = judge(pool_, piece.module, "module.hlo", options_.check, sets);  // as export_case calls it
     const Stopwatch storing;
-    const auto recorded = store_.record(options_.name, record_of(piece, key_of(piece), judged, captured));
+    Result<bool> recorded = false;
+    if (!judged.no_result) recorded = store_.record(options_.name, record_of(piece, key_of(piece), judged, captured));
 
     const std::lock_guard lock(mutex_);
     result_.store_seconds += storing.seconds();
@@ -219,16 +231,23 @@ class Run {
       stopped_ = true;
       return;
     }
+    ++tried_;
+    if (judged.no_result) {
+      ++result_.without_result[judged.no_result->message];
+      progress("judge", tried_, pieces_.size());
+      return;
+    }
     ++result_.judged;
+    recorded_.push_back(&piece);
     if (captured == nullptr && options_.inputs == InputsFrom::Captured) ++result_.not_captured;
     if (check::exit_code(judged.report.verdict) == 1) ++found_;
-    progress("judge", result_.judged, pieces_.size());
+    progress("judge", tried_, pieces_.size());
   }
 
   // A server that crashes and comes back may have forgotten the last results that it took.
   Status all_is_kept() {
     std::vector<store::RunKey> keys;
-    for (size_t i = 0; i < result_.judged; ++i) keys.push_back(key_of(*pieces_[i]));
+    for (const Piece* piece : recorded_) keys.push_back(key_of(*piece));
     SAPPER_TRY(const std::vector<bool> kept, store_.adopt(options_.name, keys));
     if (const auto lost = std::ranges::count(kept, false); lost > 0)
       return fail(ErrorKind::Resource,
@@ -253,6 +272,8 @@ class Run {
   CampaignResult result_;
   Status failure_;
   size_t found_ = 0;
+  size_t tried_ = 0;
+  std::vector<const Piece*> recorded_;  // now
 };
 
 }  // namespace

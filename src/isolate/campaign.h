@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,6 +60,8 @@ struct CampaignResult {
   double seconds = 0;
   double compiler_seconds = 0;  // summed over jobs
   double store_seconds = 0;     // the same
+  // Pieces that were tried in vain and are to be tried again, by the reason (Judged::no_result).
+  std::map<std::string, size_t> without_result;
 };
 
 // `on_progress` is not called from two threads at once. Errors: the store's; BadInput when no module can be read.

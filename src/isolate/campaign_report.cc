@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/file.h"
+#include "base/shell.h"
 #include "hlo/proto.h"
 #include "hlo/text.h"
 
@@ -17,6 +20,12 @@ using Json = nlohmann::ordered_json;
 constexpr size_t short_id = 10;  // characters of ids that are shown
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// JSON, or the text itself where it is none.
+Json readable(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  return json.is_discarded() ? Json(text) : json;
+}
 
 Json number(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
@@ -61,10 +70,18 @@ Json finding_json(const store::RankedFinding& ranked) {
           {"status", finding.status}};
 }
 
+// What `read` makes of JSON that the store gave back, which is not as records.cc wrote it when somebody edited it.
+Result<std::string> read_json(const std::string& text, const char* what,
+                              const std::function<std::string(const Json&)>& read) {
+  try {
+    return read(Json::parse(text));
+  } catch (const Json::exception& error) {
+    return fail(ErrorKind::BadInput, "the store is damaged: {} is not what sapper wrote: {}", what, error.what());
+  }
+}
+
 // The steps of the cascade, a line each.
-std::string steps_text(const std::string& steps) {
-  const Json json = Json::parse(steps, nullptr, false);
-  if (!json.is_object()) return "";
+std::string steps_text(const Json& json) {
   std::string text = fmt::format("    {}\n", json.value("confidence", ""));
   for (const Json& step : json.value("steps", Json::array()))
     text += fmt::format("    {:<24} {:<12} {:.2f} s  {}\n", step.value("reference", ""), step.value("verdict", ""),
@@ -80,17 +97,47 @@ Result<store::Run> run_of(store::Store& store, const std::string& campaign, cons
   return *run;
 }
 
+// How the inputs of a run were sampled, as options of `sapper check`.
+std::string sampling_options(const Json& configuration, uint64_t seed) {
+  std::string options = fmt::format(" --seed {}", seed);
+  if (configuration.contains("seeds")) options += fmt::format(" --seeds {}", configuration.at("seeds").get<int>());
+  const auto kinds = configuration.value("kinds", std::vector<std::string>{});
+  if (kinds.size() > 1) return options + " --inputs-kind all";
+  return kinds.empty() || kinds[0] == "dense" ? options : options + " --inputs-kind " + kinds[0];
+}
+
+// What LLO's text does not settle, in the order of configuration_text, as options of `sapper check`.
+std::string machine_options(const Json& configuration) {
+  if (!configuration.contains("machine")) return "";
+  const auto [perturb, flush, round, single] =
+      configuration.at("machine").get<std::tuple<uint64_t, bool, bool, bool>>();
+  std::string options;
+  if (perturb != 0) options += " --eup perturb";
+  if (!flush) options += " --subnormals keep";
+  if (!round) options += " --matmul-operands f32";
+  if (single) options += " --matmul-sums single";
+  return options;
+}
+
 // `sapper check` on the exported module, with what the campaign's configuration says.
 std::string command_of(const Json& configuration, uint64_t seed, bool has_inputs) {
-  std::string command = fmt::format("sapper check module.hlo --on {}", configuration.value("target", ""));
-  if (const std::string level = configuration.value("level", "hlo"); level != "hlo") command += " --level " + level;
-  command += has_inputs ? " --inputs inputs.npz" : fmt::format(" --seed {}", seed);
-  if (!has_inputs && configuration.value("kinds", Json::array()) != Json{"dense"}) command += " --inputs-kind all";
+  std::string command =
+      fmt::format("sapper check module.hlo --on {}", shell_quoted(configuration.at("target").get<std::string>()));
+  if (const std::string level = configuration.value("level", "hlo"); level != "hlo")
+    command += " --level " + shell_quoted(level);
+  command += has_inputs ? " --inputs inputs.npz" : sampling_options(configuration, seed);
   if (configuration.value("strict", false)) command += " --strict";
   const Json options = configuration.value("options", Json::object());
   for (const auto& [name, value] : options.items())
-    command += fmt::format(" --option {}={}", name, value.get<std::string>());
-  return command;
+    command += " --option " + shell_quoted(fmt::format("{}={}", name, value.get<std::string>()));
+  if (const std::string flags = configuration.value("init_flags", ""); !flags.empty())
+    command += " --init-flags " + shell_quoted(flags);
+  return command + machine_options(configuration);
+}
+
+// Not a path that leads elsewhere.
+bool is_file_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
 }
 
 }  // namespace
@@ -114,7 +161,7 @@ Result<std::string> report_json(store::Store& store, const std::string& campaign
   SAPPER_TRY(const std::vector<store::RankedFinding> findings, store.findings(campaign));
   Json json{{"campaign", campaign},
             {"created", settings.created},
-            {"settings", Json::parse(settings.settings, nullptr, false)},
+            {"settings", readable(settings.settings)},
             {"pieces", summary.pieces},
             {"occurrences", summary.occurrences},
             {"judged", summary.pieces_run},
@@ -157,7 +204,8 @@ Result<std::string> finding_text(store::Store& store, const std::string& campaig
   SAPPER_TRY(const store::Run run, run_of(store, campaign, finding));
   std::string text = finding_line(finding);
   text += fmt::format("    {}\n", finding.finding.message);
-  text += steps_text(run.steps);
+  SAPPER_TRY(const std::string steps, read_json(run.steps, "a list of steps", &steps_text));
+  text += steps;
   for (const store::Occurrence& place : piece.occurrences)
     text += fmt::format("    at {} in {} of {}{}, {} times\n", place.instruction, place.computation, place.module,
                         place.source.empty() ? "" : " (" + place.source + ")", place.times);
@@ -173,19 +221,23 @@ Result<std::string> export_case(store::Store& store, const std::string& campaign
   SAPPER_TRY(const std::vector<std::string> names, store.artifact_names(finding.run));
   std::vector<std::string> artifacts;  // all of them before anything is written: one may be damaged
   for (const std::string& name : names) {
+    if (!is_file_name(name))
+      return fail(ErrorKind::BadInput, "the store is damaged: artifact '{}' is no name of a file", name);
     SAPPER_TRY(artifacts.emplace_back(), store.artifact(finding.run, name));
   }
+  const bool has_inputs = std::ranges::find(names, "inputs.npz") != names.end();
+  SAPPER_TRY(const std::string command,
+             read_json(finding.run.configuration, "a configuration", [&](const Json& configuration) {
+               return command_of(configuration, finding.run.seed, has_inputs);
+             }));
   std::error_code error;
   const std::filesystem::path to(folder);
   std::filesystem::create_directories(to, error);
   if (error) return fail(ErrorKind::BadInput, "{}: cannot make this folder: {}", folder, error.message());
   SAPPER_CHECKED(write_file(to / "module.hlo", hlo::to_text(module)));
   for (size_t i = 0; i < names.size(); ++i) SAPPER_CHECKED(write_file(to / names[i], artifacts[i]));
-  const Json configuration = Json::parse(finding.run.configuration, nullptr, false);
-  const bool has_inputs = std::ranges::find(names, "inputs.npz") != names.end();
-  const std::string command = command_of(configuration, finding.run.seed, has_inputs);
   const Json description{{"finding", finding_json(finding)},
-                         {"configuration", configuration},
+                         {"configuration", Json::parse(finding.run.configuration)},
                          {"seed", finding.run.seed},
                          {"tool", finding.run.tool},
                          {"command", command}};

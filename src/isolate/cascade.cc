@@ -21,6 +21,11 @@ bool failed(Verdict verdict) {
   return verdict == Verdict::Mismatch || verdict == Verdict::Crash || verdict == Verdict::Timeout;
 }
 
+// Says nothing of the piece: about this machine, this time, or about how sapper was called.
+bool is_passing(const std::optional<Error>& error) {
+  return error && (error->kind == ErrorKind::Interrupted || error->kind == ErrorKind::BadInput);
+}
+
 bool by_bits(const Report& report) {
   return std::ranges::all_of(report.outputs, [](const check::OutputReport& output) {
     return output.difference.max_absolute == 0 && output.difference.max_excess == 0;
@@ -47,7 +52,9 @@ class Cascade {
   Judged run() {
     judged_.report = check("", options_, sets_);
     judged_.steps.back().reference = by_bits(judged_.report) ? "evaluator" : "evaluator's bounds";
-    if (failed(judged_.report.verdict)) {
+    if (is_passing(judged_.report.error)) {
+      judged_.no_result = judged_.report.error;
+    } else if (failed(judged_.report.verdict)) {
       confirm();
     } else if (judged_.report.verdict == Verdict::Undetermined && target::can_execute(options_.target)) {
       corroborate();
@@ -58,6 +65,7 @@ class Cascade {
  private:
   Report check(std::string reference, const CheckOptions& options, std::vector<InputSet> sets) {
     Report report = check::check_module(pool_, piece_, name_, options, std::move(sets));
+    if (report.reason.empty()) report.reason = check::worst_of(report.outputs, report.verdict);
     judged_.steps.push_back({std::move(reference), report.verdict, report.reason, report.seconds});
     judged_.compiler_seconds += report.compiler_seconds;
     return report;
@@ -77,6 +85,10 @@ class Cascade {
   void confirm() {
     const CheckOptions once = decisive_options();
     const Report again = check("again", once, sets_);
+    if (is_passing(again.error)) {
+      judged_.no_result = again.error;
+      return;
+    }
     judged_.confidence = same_failure(judged_.report, again) ? Confidence::Confirmed : Confidence::Flaky;
     if (judged_.report.verdict != Verdict::Mismatch) return;
     CheckOptions hlo_only = once;
@@ -100,7 +112,10 @@ class Cascade {
                                 : Result<std::vector<InputSet>>(sets_);
     if (!inputs) return;
     const auto results = execute("", options_, *inputs);
-    if (!results) return;
+    if (!results) {
+      if (is_passing(results.error())) judged_.no_result = results.error();
+      return;
+    }
     if (agrees("without optimizations", unoptimized(options_), *inputs, *results)) return;
     for (const target::Target& release : other_releases()) {
       CheckOptions other = options_;

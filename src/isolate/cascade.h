@@ -2,6 +2,7 @@
 // found wrong is confirmed. Each step is recorded.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct Judged {
   check::Report report;  // of the decisive step
   std::vector<Step> steps;
   Confidence confidence = Confidence::Unconfirmed;
+  // Why there is no result, when there is none: the compiler was killed from outside, its plugin cannot be loaded, ...
+  // All of it may be otherwise another time.
+  std::optional<Error> no_result;
   double compiler_seconds = 0;  // of all steps
 };
 

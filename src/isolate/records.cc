@@ -90,7 +90,7 @@ store::Record record_of(const Piece& piece, store::RunKey key, const Judged& jud
   store::Record record;
   record.run = {.key = std::move(key),
                 .verdict = std::string(to_string(report.verdict)),
-                .reason = report.reason,
+                .reason = report.error ? report.error->message : report.reason,  // without its place: to be counted
                 .max_excess = excess,
                 .max_relative = relative,
                 .suspicion = largest(report, [](const check::OutputReport& o) { return o.suspicion; }),

@@ -63,7 +63,7 @@ Result<std::optional<Shard>> shard_of(const Scheduler& scheduler, const GetEnvir
   if (!count && stated_count) count = static_cast<uint64_t>(*stated_count);
   if (!count && last && *last >= first) count = static_cast<uint64_t>((*last - first) / step + 1);
   if (!count)
-    return fail(ErrorKind::BadInput, "{} gives {}={} but not the number of tasks: state it", scheduler.name,
+    return fail(ErrorKind::BadInput, "{} gives {}={} but not the number of tasks: say --shards N", scheduler.name,
                 scheduler.index, *id);
   const auto index = static_cast<uint64_t>((*id - first) / step);
   if ((*id - first) % step != 0 || index >= *count)

@@ -77,7 +77,7 @@ TEST_F(Campaign, ReachesABugInALoopInACall) {
 
   const auto command = export_case(*store, options.name, finding["id"], folder + "/case");
   ASSERT_TRUE(command) << command.error().describe();
-  EXPECT_EQ(*command, "sapper check module.hlo --on cpu --seed 0");
+  EXPECT_EQ(*command, "sapper check module.hlo --on cpu --seed 0 --seeds 1");
   EXPECT_TRUE(std::filesystem::exists(folder + "/case/module.hlo"));
   EXPECT_EQ(Json::parse(*read_file(folder + "/case/case.json"))["configuration"]["target"], "cpu");
 }
@@ -150,6 +150,33 @@ TEST_F(Campaign, ResultsThatTheStoreForgetsAreMissed) {
   EXPECT_NE(result.error().message.find("run the same command again"), std::string::npos) << result.error().message;
   EXPECT_GT(run({examples + "/softmax.hlo"}).judged, 0U);
   EXPECT_EQ(report()["judged"], report()["pieces"]);
+}
+
+// Compilers that are killed, each as soon as it is there: nothing is said of pieces, and all is judged the next time.
+TEST_F(Campaign, WhatIsKilledFromOutsideIsNoResult) {
+  const std::string killed = folder + "/killed.sh";
+  ASSERT_TRUE(write_file(killed, "#!/bin/sh\nkill -KILL $$\n"));
+  std::filesystem::permissions(killed, std::filesystem::perms::owner_all);
+  target::CompilerPool kills({.workers = 2, .worker_program = killed});
+  auto store = store::Store::open(store_path);
+  const auto result = run_campaign(*store, kills, {examples + "/softmax.hlo"}, options, nullptr);
+  ASSERT_TRUE(result) << result.error().describe();
+  EXPECT_EQ(result->judged, 0U);
+  EXPECT_EQ(result->left, 0U);
+  ASSERT_EQ(result->without_result.size(), 1U);
+  EXPECT_EQ(result->without_result.begin()->second, result->selected);
+  EXPECT_NE(result->without_result.begin()->first.find("SIGKILL"), std::string::npos);
+  EXPECT_EQ(report()["judged"], 0);
+  EXPECT_EQ(run({examples + "/softmax.hlo"}).judged, result->selected);
+}
+
+TEST_F(Campaign, OptionsThatTheCompilerDoesNotKnowEndIt) {
+  options.check.configuration.options["xla_no_such_option"] = true;
+  auto store = store::Store::open(store_path);
+  const auto result = run_campaign(*store, pool, {examples + "/softmax.hlo"}, options, nullptr);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().kind, ErrorKind::BadInput);
+  EXPECT_EQ(report()["judged"], 0);
 }
 
 TEST_F(Campaign, ModulesThatCannotBeReadAreTold) {
