@@ -1,4 +1,7 @@
 // sapper findings: what campaigns found, one by one.
+#include <algorithm>
+#include <cctype>
+
 #include "cli/commands.h"
 #include "cli/store_options.h"
 #include "cli/terminal.h"
@@ -44,6 +47,12 @@ Status mark(const Arguments& arguments) {
   return store.set_status(finding.id, arguments.status);
 }
 
+std::string check_status(const std::string& text) {
+  const bool is_line =
+      !text.empty() && std::ranges::none_of(text, [](unsigned char c) { return std::iscntrl(c) != 0; });
+  return is_line ? "" : "a status is a word, or some on one line";
+}
+
 }  // namespace
 
 void add_findings(CLI::App& app, int& exit_code) {
@@ -73,7 +82,9 @@ void add_findings(CLI::App& app, int& exit_code) {
   exporting->add_option("--output", arguments->output, "The folder")->required();
   auto* const marking = add("mark", "Note what became of a finding", " 3f9c reported", &mark);
   add_finding(marking);
-  marking->add_option("status", arguments->status, "Any word; findings begin as 'new'")->required();
+  marking->add_option("status", arguments->status, "Any word; findings begin as 'new'")
+      ->required()
+      ->check(CLI::Validator(&check_status, ""));
 }
 
 }  // namespace sapper::cli

@@ -12,17 +12,20 @@ struct Arguments {
   bool json = false;
 };
 
-// Without a name: the campaigns that there are.
+// Without a name: the campaigns that there are, and the worst of their exit codes.
 Result<int> run(const Arguments& arguments) {
   SAPPER_TRY(store::Store store, store::Store::open(arguments.store.store, store::Access::Read));
   if (arguments.store.campaign.empty()) {
     SAPPER_TRY(const std::vector<store::Campaign> campaigns, store.campaigns());
+    int worst = 0;
     for (const store::Campaign& campaign : campaigns) {
       SAPPER_TRY(const std::string report, arguments.json ? isolate::report_json(store, campaign.name)
                                                           : isolate::report_text(store, campaign.name));
       fmt::print("{}{}", report, arguments.json ? "\n" : "");
+      SAPPER_TRY(const int code, isolate::report_exit_code(store, campaign.name));
+      if (worst != 1 && code != 0) worst = code;
     }
-    return 0;
+    return worst;
   }
   SAPPER_TRY(const std::string report, arguments.json ? isolate::report_json(store, arguments.store.campaign)
                                                       : isolate::report_text(store, arguments.store.campaign));

@@ -109,6 +109,31 @@ void flip(const std::string& path, const std::string& query) {
   ASSERT_TRUE((*connection)->run("UPDATE artifacts SET packed = $1 WHERE hash = $2", {packed, (*rows)[0][0]}));
 }
 
+TEST_F(StoreFaults, ATableThatSomebodyEdited) {
+  ASSERT_EQ(say(isolate("nested_int4.hlo", path)).code, 1);
+  const std::string id = report(path)["findings"][0]["id"];
+  const auto edit = [&](const char* update) {
+    const auto connection = store::connect(path, store::Access::Write);
+    ASSERT_TRUE(connection && (*connection)->run(update));
+  };
+  const std::string exported = (folder.path() / "case").string();
+  const std::string export_it = "findings export c " + id + here + " --output " + exported;
+  const auto is_refused = [&](const std::string& command) {
+    const Said said = say(command);
+    EXPECT_EQ(said.code, 2) << said.text;
+    EXPECT_THAT(said.text, HasSubstr("the store is damaged"));
+    EXPECT_FALSE(fs::exists(exported));
+  };
+  edit("UPDATE run_artifacts SET name = '../elsewhere'");
+  is_refused(export_it);
+  edit(R"(UPDATE runs SET steps = '{"steps": [1, "a"]}')");
+  is_refused("findings show c " + id + here);
+  edit(R"(UPDATE runs SET configuration = '{"target": 3}')");
+  is_refused(export_it);
+  edit("UPDATE campaigns SET settings = 'not JSON'");
+  EXPECT_EQ(report(path)["settings"], "not JSON");
+}
+
 TEST_F(StoreFaults, ADamagedArtifact) {
   ASSERT_EQ(say(isolate("*int4*.hlo", path)).code, 1);
   const auto findings = report(path)["findings"];
