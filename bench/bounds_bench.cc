@@ -2,8 +2,7 @@
 // three times the exact time.
 #include <benchmark/benchmark.h>
 
-#include <cstdlib>
-
+#include "bench/value_of.h"
 #include "bounds/bounded.h"
 #include "hlo/fingerprint.h"
 #include "hlo/proto.h"
@@ -11,13 +10,6 @@
 
 namespace sapper::bounds {
 namespace {
-
-template <class T>
-T value_of(Result<T> result) {
-  if (result) return std::move(*result);
-  fmt::print(stderr, "{}\n", result.error().describe());
-  std::exit(1);
-}
 
 struct Program {
   hlo::Module module;

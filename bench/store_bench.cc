@@ -8,17 +8,11 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "bench/value_of.h"
 #include "store/store.h"
 
 namespace sapper::store {
 namespace {
-
-template <class T>
-T value_of(Result<T> result) {
-  if (result) return std::move(*result);
-  fmt::print(stderr, "{}\n", result.error().describe());
-  std::exit(1);
-}
 
 // A new file, or the next ten million numbers of the database that is given: whatever follows from a number is new.
 struct Fresh {

@@ -91,14 +91,12 @@ class Cascade {
     }
     judged_.confidence = same_failure(judged_.report, again) ? Confidence::Confirmed : Confidence::Flaky;
     if (judged_.report.verdict != Verdict::Mismatch) return;
-    CheckOptions hlo_only = once;
-    hlo_only.level = check::Level::Hlo;
     for (int i = 1; sets_.empty() && i <= more_seeds; ++i) {
       CheckOptions other = once;
       other.sampling.seed += 1000 + static_cast<uint64_t>(i);
       check(fmt::format("seed {}", other.sampling.seed), other, {});
     }
-    if (options_.target.platform == target::Platform::Cpu) check("without optimizations", unoptimized(hlo_only), sets_);
+    if (options_.target.platform == target::Platform::Cpu) check("without optimizations", unoptimized(once), sets_);
     for (const target::Target& release : other_releases()) {
       CheckOptions other = once;
       other.target = release;
