@@ -23,20 +23,25 @@ uint64_t address_words(const Machine& machine, Space space) {
   }
 }
 
-// Strided ends: chunk k of the whole is at `first` + the sum of its coordinates' strides.
+// In words, as all here.
 struct End {
   Space space = Space::Hbm;
-  uint64_t first = 0;  // words, as the strides
-  uint64_t outer_stride = 0;
-  uint64_t inner_stride = 0;
+  uint64_t first = 0;
+};
+
+// A loop over chunks, or over the next inner loop.
+struct Level {
+  uint64_t source_stride = 0;
+  uint64_t destination_stride = 0;
+  uint64_t count = UINT64_MAX;  // of the outermost: as many as the size makes
 };
 
 struct Transfer {
   End source;
   End destination;
-  uint64_t words = 0;        // in all
-  uint64_t chunk_words = 0;  // moved in one piece
-  uint64_t inner_count = 1;  // chunks between two steps of the outer stride
+  uint64_t words = 0;         // in all
+  uint64_t chunk_words = 0;   // moved in one piece
+  std::vector<Level> levels;  // the innermost first; none: there is one chunk
   uint32_t flag = 0;
   uint32_t other_flag = 0;  // of the other core, where the same goes; 0: it does not
   uint64_t granules = 0;
@@ -60,16 +65,29 @@ void copy_words(Memory& to, uint64_t to_word, const Memory& from, uint64_t from_
   }
 }
 
+// Where chunk `chunk` is: the sum of the strides of its coordinates.
+uint64_t place_of(const End& end, uint64_t Level::*stride, const Transfer& transfer, uint64_t chunk) {
+  uint64_t place = end.first;
+  for (const Level& level : transfer.levels) {
+    place += chunk % level.count * (level.*stride);
+    chunk /= level.count;
+  }
+  return place;
+}
+
 // Chunks that follow each other at one stride are one stretch.
-std::vector<Machine::Stretch> stretches(const End& end, const Transfer& transfer) {
+std::vector<Machine::Stretch> stretches(const End& end, uint64_t Level::*stride, const Transfer& transfer) {
   const uint64_t chunks = (transfer.words + transfer.chunk_words - 1) / transfer.chunk_words;
+  const Level inner = transfer.levels.empty() ? Level{} : transfer.levels.front();
   std::vector<Machine::Stretch> result;
-  for (uint64_t chunk = 0; chunk < chunks; chunk += transfer.inner_count) {
+  for (uint64_t chunk = 0; chunk < chunks;) {
+    const uint64_t count = std::min(inner.count, chunks - chunk);
     result.push_back({.space = end.space,
-                      .first = end.first + chunk / transfer.inner_count * end.outer_stride,
+                      .first = place_of(end, stride, transfer, chunk),
                       .length = transfer.chunk_words,
-                      .stride = end.inner_stride,
-                      .count = std::min(transfer.inner_count, chunks - chunk)});
+                      .stride = inner.*stride,
+                      .count = count});
+    chunk += count;
   }
   return result;
 }
@@ -80,12 +98,8 @@ void move_to(Machine& receiver, uint32_t flag, Machine& machine, const Step& ste
   const Memory& from = machine.memory(transfer.source.space);
   for (uint64_t done = 0, chunk = 0; done < transfer.words; ++chunk) {
     const uint64_t count = std::min(transfer.chunk_words, transfer.words - done);
-    const auto place = [&](const End& end) {
-      return end.first + chunk / transfer.inner_count * end.outer_stride +
-             chunk % transfer.inner_count * end.inner_stride;
-    };
-    const uint64_t from_word = place(transfer.source);
-    const uint64_t to_word = place(transfer.destination);
+    const uint64_t from_word = place_of(transfer.source, &Level::source_stride, transfer, chunk);
+    const uint64_t to_word = place_of(transfer.destination, &Level::destination_stride, transfer, chunk);
     if (!machine.may_read(step, transfer.source.space, from_word, count)) return;
     if (!receiver.may_write(step, transfer.destination.space, to_word, count)) return;
     copy_words(to, to_word, from, from_word, count);
@@ -93,26 +107,28 @@ void move_to(Machine& receiver, uint32_t flag, Machine& machine, const Step& ste
   }
   receiver.sync_flag(flag) += static_cast<int64_t>(transfer.granules);
   if (transfer.words == 0) return;
-  Machine::Flight flight{.destination = stretches(transfer.destination, transfer),
+  Machine::Flight flight{.destination = stretches(transfer.destination, &Level::destination_stride, transfer),
                          .flag = flag,
                          .granules = transfer.granules,
                          .instruction = step.source};
-  if (&receiver == &machine) flight.source = stretches(transfer.source, transfer);
+  if (&receiver == &machine) flight.source = stretches(transfer.source, &Level::source_stride, transfer);
   receiver.flights().push_back(std::move(flight));
 }
 
 // Loads and stores see these memories in rows. DMA addresses of some generations count parts of one, but compilers make
 // them from rows.
-void check_alignment(Machine& machine, const Step& step, const End& end, const char* verb) {
+void check_alignment(Machine& machine, const Step& step, const End& end, uint64_t Level::*stride,
+                     const Transfer& transfer, const char* verb) {
   if (end.space != Space::Vmem && end.space != Space::Cmem) return;
-  if ((end.first | end.outer_stride | end.inner_stride) % kRowWords == 0) return;
+  const auto is_aligned = [&](const Level& level) { return level.*stride % kRowWords == 0; };
+  if (end.first % kRowWords == 0 && std::ranges::all_of(transfer.levels, is_aligned)) return;
   machine.report(step, FindingKind::Misaligned,
                  fmt::format("a DMA {} {} from the inside of a row on", verb, to_string(end.space)));
 }
 
 void run(Machine& machine, const Step& step, const Transfer& transfer) {
-  check_alignment(machine, step, transfer.source, "reads");
-  check_alignment(machine, step, transfer.destination, "writes");
+  check_alignment(machine, step, transfer.source, &Level::source_stride, transfer, "reads");
+  check_alignment(machine, step, transfer.destination, &Level::destination_stride, transfer, "writes");
   move_to(machine, transfer.flag, machine, step, transfer);
   if (transfer.other_flag == 0) return;
   if (machine.other_core() == nullptr) {
@@ -165,10 +181,9 @@ void move(Machine& machine, const Step& step) {
       return machine.fail_with({ErrorKind::Unsupported, "a DMA with strides but without steps", {}});
     }
     const uint64_t granule_words = machine.options().generation.granule_bytes / 4;
-    transfer.source.inner_stride = machine.decisive(step, step.operand[4], "a stride of a DMA") * granule_words;
-    transfer.destination.inner_stride = machine.decisive(step, step.operand[5], "a stride of a DMA") * granule_words;
+    transfer.levels.push_back({machine.decisive(step, step.operand[4], "a stride of a DMA") * granule_words,
+                               machine.decisive(step, step.operand[5], "a stride of a DMA") * granule_words});
     if (!set_chunk(machine, transfer, machine.decisive(step, step.operand[6], "the steps of a DMA"))) return;
-    transfer.inner_count = UINT64_MAX;
   }
   run(machine, step, transfer);
 }
@@ -223,17 +238,22 @@ void move_general(Machine& machine, const Step& step) {
     return machine.fail_with({ErrorKind::Unsupported, "which memories a dma.general moves between is not clear", {}});
   }
   Transfer transfer = transfer_of(machine, step, *from, *to);
-  constexpr uint64_t descriptor_words = 6;
   const uint64_t descriptor = machine.decisive(step, step.operand[5], "the descriptor of a DMA");
-  const uint32_t* word = read_descriptor(machine, step, descriptor, descriptor_words);
+  const Memory::Piece* piece = machine.memory(Space::Smem).piece_at(descriptor, 1);
+  // How many loops there are shows in the size of the descriptor only.
+  const uint64_t words = piece == nullptr ? 3 : piece->first_word + piece->words - descriptor;
+  if (words % 3 != 0) {
+    return machine.fail_with(
+        {ErrorKind::Unsupported, fmt::format("the descriptor of a DMA has {} words, not three a loop", words), {}});
+  }
+  const uint32_t* word = read_descriptor(machine, step, descriptor, words);
   if (word == nullptr) return;
   const uint64_t granule_words = machine.options().generation.granule_bytes / 4;
-  transfer.source.outer_stride = word[0] * granule_words;
-  transfer.destination.outer_stride = word[1] * granule_words;
-  transfer.inner_count = std::max<uint64_t>(word[2], 1);
-  transfer.source.inner_stride = word[3] * granule_words;
-  transfer.destination.inner_stride = word[4] * granule_words;
-  if (!set_chunk(machine, transfer, word[5])) return;
+  for (uint64_t end = words; end != 0; end -= 3) {
+    transfer.levels.push_back({word[end - 3] * granule_words, word[end - 2] * granule_words});
+    if (end > 3) transfer.levels.back().count = std::max<uint64_t>(word[end - 4], 1);
+  }
+  if (!set_chunk(machine, transfer, word[words - 1])) return;
   run(machine, step, transfer);
 }
 
@@ -263,15 +283,12 @@ void move_described(Machine& machine, const Step& step) {
   }
   const uint64_t granule_words = machine.options().generation.granule_bytes / 4;
   Transfer transfer;
-  transfer.destination = {
-      .space = *to, .first = word[0] * address_words(machine, *to), .inner_stride = (word[2] >> 16) * granule_words};
-  transfer.source = {.space = *from,
-                     .first = word[3] * address_words(machine, *from),
-                     .inner_stride = (word[5] >> 16) * granule_words};
+  transfer.destination = {*to, word[0] * address_words(machine, *to)};
+  transfer.source = {*from, word[3] * address_words(machine, *from)};
+  transfer.levels.push_back({(word[5] >> 16) * granule_words, (word[2] >> 16) * granule_words});
   transfer.granules = word[6] & 0xfffff;
   transfer.words = transfer.granules * granule_words;
   transfer.flag = word[7] & 0x3ff;
-  transfer.inner_count = UINT64_MAX;
   if (!set_chunk(machine, transfer, word[2] & 0xffff)) return;
   run(machine, step, transfer);
 }
@@ -284,9 +301,8 @@ constexpr OpcodeInfo kOpcodes[] = {
      "names a flag of it. With strides e of the source and f of the destination, in "
      "granules, chunk k, of g rows (granules where they are larger), is k strides away; else all is one chunk."},
     {"dma.general", "- = s s s s s s s s?", Unit::Dma, Action{move_general},
-     "Moves b granules from a to c and adds b to the flag d. Six words at f in SMEM: outer stride of the source and of "
-     "the destination, inner count n, inner strides, steps. Chunk k, of steps rows, is k / n outer and k mod n inner "
-     "strides away."},
+     "Moves b granules from a to c and adds b to the flag d. Three words a loop at f in SMEM, the outermost first: "
+     "strides of the source and of the destination, how often the next loop runs; of the last: rows in a chunk."},
     {"dma", "- = s", Unit::Dma, Action{move_described},
      "Moves as eight words at a in SMEM say: destination, its memory (0x200 HBM, 0x400 VMEM), its stride << 16 | "
      "steps; "

@@ -155,31 +155,47 @@ RC_GTEST_PROP(DmaOpcodes, DescribedByEightWords, ()) {
                              20971520 | move.chunks * move.steps));
 }
 
-TEST(DmaOpcodes, TwoStridesByADescriptor) {
-  // Chunks of one row: two inner ones next to each other, four outer ones eight rows apart, packed at the destination.
+// `words` of a descriptor of their own, for one move of `granules` from VMEM, which holds 1, 2, ..., to the result.
+KernelCase described(const std::vector<uint32_t>& words, int64_t granules) {
   const Units& units = kUnits[2];
-  const KernelRun ran = run({.text = through_vmem(units, R"(
+  std::string out =
+      fmt::format("  #allocation4 [shape = 'u32[{}]{{0}}', space=smem, size = {:#x}, scoped, tag = 'd']\n",
+                  words.size(), words.size() * 4);
+  for (size_t i = 0; i < words.size(); ++i)
+    out += fmt::format("  %{} = sst [smem:[#allocation4 + {:#x}]] {}\n", 40 + i, i, words[i]);
+  out += fmt::format(R"(
+  %s60 = int_to_ptr.vmem %s3
+  %s61 = int_to_ptr.hbm %s4
+  %62 = dma.general /*src=*/%s60, /*size_in_granules=*/{0}, /*dst=*/%s61, [#allocation1], 131072, [#allocation4], 0, 0
+  %63 = dma.done [#allocation1], {0}
+)",
+                     granules);
+  return {.text = through_vmem(units, R"(
   %5 = dma.hbm_to_vmem %s2, 1024, %s3, [#allocation1]
   %6 = dma.done [#allocation1], 1024
 )",
-                                                  R"(
-  %s40 = scalar_lea.smem [#allocation2], 1
-  %41 = sst [smem:[#allocation2]] 128
-  %42 = sst [smem:[%s40]] 32
-  %43 = sst [smem:[#allocation2 + $0x2]] 2
-  %44 = sst [smem:[#allocation2 + $0x3]] 16
-  %45 = sst [smem:[#allocation2 + $0x4]] 16
-  %46 = sst [smem:[#allocation2 + $0x5]] 1
-  %s47 = int_to_ptr.vmem %s3
-  %s48 = int_to_ptr.hbm %s4
-  %49 = dma.general /*src=*/%s47, /*size_in_granules=*/128, /*dst=*/%s48, [#allocation1], 131072, [#allocation2], 0, 0
-  %50 = dma.done [#allocation1], 128
-)"),
-                             .operand_shapes = {kRows},
-                             .result_shape = kRows});
+                               out),
+          .operand_shapes = {kRows},
+          .result_shape = kRows};
+}
+
+TEST(DmaOpcodes, TwoStridesByADescriptor) {
+  // Chunks of one row: two inner ones next to each other, four outer ones eight rows apart, packed at the destination.
+  const KernelRun ran = run(described({128, 32, 2, 16, 16, 1}, 128));
   for (int64_t row = 0; row < 8; ++row) EXPECT_EQ(ran.output.integer_at(row * 128), 1 + (row / 2 * 8 + row % 2) * 128);
   EXPECT_THAT(kinds(ran), ElementsAre(FindingKind::UndefinedOutput)) << "the rest of the result";
 }
+
+TEST(DmaOpcodes, ThreeStridesByADescriptor) {
+  // Two rows a chunk; two of them four rows apart, three of those pairs eight rows apart, two of all that 32 apart.
+  const KernelRun ran = run(described({512, 192, 3, 128, 64, 2, 64, 32, 2}, 384));
+  for (int64_t row = 0; row < 24; ++row)
+    EXPECT_EQ(ran.output.integer_at(row * 128),
+              1 + (row / 12 * 32 + row / 4 % 3 * 8 + row / 2 % 2 * 4 + row % 2) * 128);
+  EXPECT_THAT(kinds(ran), ElementsAre(FindingKind::UndefinedOutput)) << "the rest of the result";
+}
+
+TEST(DmaOpcodes, ADescriptorIsWholeLoops) { EXPECT_FALSE(try_run(described({128, 32, 2, 16}, 128))); }
 
 // --- what goes wrong
 KernelRun run_v5e(const std::string& in, const std::string& out) {
