@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "base/memory.h"
-#include "base/shell.h"
 #include "base/stopwatch.h"
 #include "check/judge.h"
 #include "check/kernel_passes.h"
+#include "check/recorded_options.h"
 #include "hlo/fingerprint.h"
 #include "hlo/proto.h"
 #include "hlo/verifier.h"
@@ -384,27 +384,19 @@ class Check {
   std::vector<target::HloStage> stages_;  // of the walk
 };
 
-// The same check again with every stage judged and listed.
-std::string closer_look(const Report& report, const CheckOptions& options) {
-  std::string command = fmt::format("sapper check {} --on {} --stages all", shell_quoted(report.path), report.target);
-  if (options.level != Level::Hlo) command += options.level == Level::Llo ? " --level llo" : " --level all";
+// The same check again on the decisive inputs, with every stage judged and listed.
+std::string closer_look(const Report& report, CheckOptions options) {
+  options.all_stages = true;
   if (options.inputs.empty()) {
-    command += fmt::format(" --seed {} --seeds 1", report.seed);
-    if (report.inputs_kind != to_string(inputs::Kind::Dense) && !report.inputs_kind.empty())
-      command += fmt::format(" --inputs-kind {}", report.inputs_kind);
-  } else {
-    command += fmt::format(" --inputs {}", shell_quoted(options.inputs));
-    if (!report.input_set.empty()) command += fmt::format(" --input-set {}", report.input_set.substr(3));
+    options.sampling.seed = report.seed;
+    options.sampling.seeds = 1;
+    std::erase_if(options.sampling.kinds, [&](const inputs::Kind kind) {
+      return !report.inputs_kind.empty() && to_string(kind) != report.inputs_kind;
+    });
+  } else if (!report.input_set.empty()) {
+    options.input_set = std::stoi(report.input_set.substr(3));
   }
-  for (const auto& [name, value] : options.configuration.options)
-    command += " --option " + shell_quoted(fmt::format("{}={}", name, target::to_string(value)));
-  if (options.strict) command += " --strict";
-  if (options.level == Level::Hlo) return command;
-  if (options.machine.perturb_transcendentals != 0) command += " --eup perturb";
-  if (!options.machine.flush_subnormals) command += " --subnormals keep";
-  if (!options.machine.round_matmul_operands) command += " --matmul-operands f32";
-  if (options.machine.matrix_sum == llo::MatrixSum::Single) command += " --matmul-sums single";
-  return command;
+  return command_of(options, report.path);
 }
 
 Report report_of(target::CompilerPool& pool, const std::string& path, const CheckOptions& options,

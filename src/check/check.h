@@ -10,6 +10,7 @@
 
 #include "check/inputs_for.h"
 #include "check/kernels.h"
+#include "check/signature.h"
 #include "check/verdict.h"
 #include "check/walk.h"
 #include "hlo/module.h"
@@ -54,6 +55,7 @@ struct Report {
   std::optional<KernelsReport> kernels;  // when they were run
   std::vector<std::string> notes;        // what else a person should know: stages that could not be evaluated, ...
   std::string next_command;              // what to run to look closer
+  std::optional<Signature> expected;     // of a case (check/case.h): what is recorded to come out
   double seconds = 0;
   double compiler_seconds = 0;  // inside the compiler and its executables
 };

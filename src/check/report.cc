@@ -211,6 +211,9 @@ std::string to_text(const Report& report, const TextStyle& style) {
   if (report.kernels && (report.verdict != Verdict::Agree || style.stages)) text += kernels_text(*report.kernels);
   text += outputs_table(report);
   if (report.guilty) text += fmt::format("    guilty: {}\n", guilty_text(*report.guilty));
+  if (report.expected)
+    text += fmt::format("    expected: {}: {}\n", to_text(*report.expected),
+                        same_reason(*report.expected, signature_of(report)) ? "holds" : "does not hold");
   for (const std::string& note : report.notes) text += fmt::format("    note: {}\n", note);
   if (style.stages) text += stages_table(report);
   if (report.verdict == Verdict::Mismatch) text += fmt::format("    next: {}\n", report.next_command);
@@ -236,6 +239,11 @@ std::string to_json(const Report& report) {
   json["stages"] = Json::array();
   for (const StageReport& stage : report.stages) json["stages"].push_back(stage_json(stage));
   json["guilty"] = guilty_json(report.guilty);
+  if (exit_code(report.verdict) == 1) json["signature"] = to_json(signature_of(report));
+  if (report.expected) {
+    json["expected"] = to_json(*report.expected);
+    json["holds"] = same_reason(*report.expected, signature_of(report));
+  }
   if (report.kernels) add_kernels(*report.kernels, json);
   if (!report.notes.empty()) json["notes"] = report.notes;
   json["seconds"] = report.seconds;

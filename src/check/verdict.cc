@@ -15,6 +15,13 @@ std::string_view to_string(Verdict verdict) {
   return "undetermined";
 }
 
+std::optional<Verdict> parse_verdict(std::string_view name) {
+  for (const Verdict verdict : {Verdict::Agree, Verdict::Policy, Verdict::Mismatch, Verdict::Undetermined,
+                                Verdict::Rejected, Verdict::Crash, Verdict::Timeout})
+    if (to_string(verdict) == name) return verdict;
+  return std::nullopt;
+}
+
 int severity(Verdict verdict) {
   switch (verdict) {
     case Verdict::Mismatch:

@@ -1,6 +1,7 @@
 // Verdicts, and how one follows from several.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 namespace sapper::check {
@@ -16,6 +17,7 @@ enum class Verdict {
 };
 
 [[nodiscard]] std::string_view to_string(Verdict verdict);
+[[nodiscard]] std::optional<Verdict> parse_verdict(std::string_view name);
 
 // How bad a verdict is for the whole of several: the larger decides. A mismatch or crash before doubt, doubt before
 // policy.

@@ -57,26 +57,41 @@ std::string summary(const std::map<check::Verdict, int>& counts) {
   return text;
 }
 
-Result<int> run(const Arguments& arguments) {
+// What every module is checked with; nullopt: no target was given, which cases have one of their own.
+Result<std::optional<check::CheckOptions>> given_options(const Arguments& arguments) {
+  if (arguments.judging.target.on.empty()) return std::nullopt;
   SAPPER_TRY(check::CheckOptions options, check_options(arguments.judging));
   options.level = arguments.level;
   if (!arguments.tolerance.empty()) {
     SAPPER_TRY(options.tolerance, parse_tolerance(arguments.tolerance));
   }
-  options.all_stages = arguments.stages == "all";
-  SAPPER_TRY(const std::vector<std::string> files, check::module_files(arguments.paths));
-  SAPPER_TRY(const std::string plugin, target::plugin_path(options.target));
+  return options;
+}
+
+Result<std::vector<check::Task>> tasks_of(const Arguments& arguments) {
+  SAPPER_TRY(const std::optional<check::CheckOptions> options, given_options(arguments));
+  const auto on = options ? std::optional(options->target) : std::nullopt;
+  SAPPER_TRY(std::vector<check::Task> tasks, check::tasks_for(arguments.paths, options, on));
+  for (check::Task& task : tasks) task.options.all_stages = arguments.stages == "all";
+  return tasks;
+}
+
+Result<int> run(const Arguments& arguments) {
+  SAPPER_TRY(const std::vector<check::Task> tasks, tasks_of(arguments));
+  for (const check::Task& task : tasks) {
+    SAPPER_TRY(const std::string plugin, target::plugin_path(task.options.target));
+  }
 
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
   target::CompilerPool pool({.workers = jobs, .compile_seconds = arguments.judging.time_limit});
-  const check::TextStyle style{.colours = stdout_is_terminal(), .stages = options.all_stages};
+  const check::TextStyle style{.colours = stdout_is_terminal(), .stages = arguments.stages == "all"};
   std::map<check::Verdict, int> counts;
   std::vector<check::RankedMismatch> mismatches;
   int exit_code = 0;
   ProgressLine progress;
   check::check_all(
-      pool, files, options, jobs,
+      pool, tasks, jobs,
       [&](const check::Report& report) {
         progress.clear();
         fmt::print("{}{}", arguments.json ? to_json(report) : to_text(report, style), arguments.json ? "\n" : "");
@@ -89,8 +104,8 @@ Result<int> run(const Arguments& arguments) {
         if (at.done < at.all) progress.show(fmt::format("checked {}/{}: {}", at.done, at.all, summary(counts)));
       });
   progress.clear();
-  if (files.size() > 1 && !arguments.json)
-    fmt::print("{}{} modules: {}\n", check::ranking(std::move(mismatches)), files.size(), summary(counts));
+  if (tasks.size() > 1 && !arguments.json)
+    fmt::print("{}{} modules: {}\n", check::ranking(std::move(mismatches)), tasks.size(), summary(counts));
   return exit_code;
 }
 
@@ -100,9 +115,11 @@ void add_check(CLI::App& app, int& exit_code) {
   auto* const command = app.add_subcommand("check", "Compile modules with a real compiler and judge every stage");
   auto arguments = std::make_shared<Arguments>();
   command
-      ->add_option("paths", arguments->paths, "Modules (HLO text, HloModuleProto, each also zstd) or folders of them")
+      ->add_option("paths", arguments->paths,
+                   "Modules (HLO text, HloModuleProto, each also zstd), cases, or folders of them")
       ->required();
   add_judging_options(*command, arguments->judging);
+  command->get_option("--on")->required(false);
   add_level_option(
       *command, arguments->level,
       "How deep to look: hlo (the default), llo (each kernel of a TPU program against the optimized HLO), all");
@@ -114,6 +131,7 @@ void add_check(CLI::App& app, int& exit_code) {
   command->add_flag("--json", arguments->json, "JSON Lines on stdout, one object a module (docs/json.md)");
   command->footer(
       "Example: sapper check examples/softmax.hlo --on tpu:v5e --level all\n"
+      "A case (docs/cases.md) is checked as it records it: sapper check CASE. With --on, on that target.\n"
       "Exit code: 0 all agree or differ as policy allows, 1 a mismatch or a compiler crash, 2 bad usage or input,\n"
       "3 undetermined (docs/verdicts.md)");
   command->callback([arguments, &exit_code] {

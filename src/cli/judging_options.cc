@@ -85,6 +85,7 @@ Result<check::CheckOptions> check_options(const JudgingOptions& options) {
 
 int exit_code_of(const check::Report& report) {
   if (report.error && report.error->kind == ErrorKind::BadInput) return 2;
+  if (report.expected) return same_reason(*report.expected, signature_of(report)) ? 0 : 1;
   return check::exit_code(report.verdict);
 }
 

@@ -33,7 +33,7 @@ void add_level_option(CLI::App& command, check::Level& level, const std::string&
 // Errors: BadInput.
 [[nodiscard]] Result<check::CheckOptions> check_options(const JudgingOptions& options);
 
-// 2 for bad input, else that of the verdict.
+// 2 for bad input; of a case 0 where what it expects holds, else 1; else that of the verdict.
 [[nodiscard]] int exit_code_of(const check::Report& report);
 
 }  // namespace sapper::cli

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/stopwatch.h"
+#include "check/recorded_options.h"
 #include "hlo/proto.h"
 #include "hlo/text.h"
 #include "hlo/verifier.h"
@@ -279,21 +280,9 @@ class Run {
 }  // namespace
 
 std::string configuration_text(const CampaignOptions& options) {
-  const check::CheckOptions& check = options.check;
-  Json json;
-  json["target"] = check.target.to_string();
-  json["level"] = check.level == check::Level::Hlo ? "hlo" : check.level == check::Level::Llo ? "llo" : "all";
+  Json json = check::to_json(options.check);
+  json.erase("seed");  // has a place of its own in what a run is known by
   json["inputs"] = options.inputs == InputsFrom::Captured ? "captured" : "ranges";
-  for (const inputs::Kind kind : check.sampling.kinds) json["kinds"].push_back(inputs::to_string(kind));
-  if (check.sampling.seeds) json["seeds"] = *check.sampling.seeds;
-  json["strict"] = check.strict;
-  json["options"] = Json::object();
-  for (const auto& [name, value] : check.configuration.options) json["options"][name] = target::to_string(value);
-  if (!check.configuration.init_flags.empty()) json["init_flags"] = check.configuration.init_flags;
-  json["time_limit"] = check.evaluation.time_limit_seconds;  // with more time, more can be judged
-  if (check.level != check::Level::Hlo)
-    json["machine"] = {check.machine.perturb_transcendentals, check.machine.flush_subnormals,
-                       check.machine.round_matmul_operands, check.machine.matrix_sum == llo::MatrixSum::Single};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -5,12 +5,14 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
 #include "base/file.h"
 #include "base/shell.h"
+#include "check/case.h"
+#include "check/recorded_options.h"
 #include "hlo/proto.h"
 #include "hlo/text.h"
+#include "inputs/npz.h"
 
 namespace sapper::isolate {
 namespace {
@@ -97,42 +99,37 @@ Result<store::Run> run_of(store::Store& store, const std::string& campaign, cons
   return *run;
 }
 
-// How the inputs of a run were sampled, as options of `sapper check`.
-std::string sampling_options(const Json& configuration, uint64_t seed) {
-  std::string options = fmt::format(" --seed {}", seed);
-  if (configuration.contains("seeds")) options += fmt::format(" --seeds {}", configuration.at("seeds").get<int>());
-  const auto kinds = configuration.value("kinds", std::vector<std::string>{});
-  if (kinds.size() > 1) return options + " --inputs-kind all";
-  return kinds.empty() || kinds[0] == "dense" ? options : options + " --inputs-kind " + kinds[0];
+tl::unexpected<Error> damaged(const char* what, const Error& error) {
+  return fail(ErrorKind::BadInput, "the store is damaged: {}: {}", what, error.message);
 }
 
-// What LLO's text does not settle, in the order of configuration_text, as options of `sapper check`.
-std::string machine_options(const Json& configuration) {
-  if (!configuration.contains("machine")) return "";
-  const auto [perturb, flush, round, single] =
-      configuration.at("machine").get<std::tuple<uint64_t, bool, bool, bool>>();
-  std::string options;
-  if (perturb != 0) options += " --eup perturb";
-  if (!flush) options += " --subnormals keep";
-  if (!round) options += " --matmul-operands f32";
-  if (single) options += " --matmul-sums single";
-  return options;
+// All but the module.
+Result<check::Case> case_of(const store::RankedFinding& finding) {
+  check::Case one;
+  auto options = check::options_from_json(readable(finding.run.configuration));
+  if (!options) return damaged("a configuration", options.error());
+  one.options = *options;
+  one.options.sampling.seed = finding.run.seed;
+  one.expected.verdict = check::parse_verdict(finding.verdict).value_or(check::Verdict::Mismatch);
+  one.about = fmt::format("finding {}: {}", finding.id.substr(0, short_id), finding.finding.signature);
+  one.made_by = finding.run.tool;
+  return one;
 }
 
-// `sapper check` on the exported module, with what the campaign's configuration says.
-std::string command_of(const Json& configuration, uint64_t seed, bool has_inputs) {
-  std::string command =
-      fmt::format("sapper check module.hlo --on {}", shell_quoted(configuration.at("target").get<std::string>()));
-  if (const std::string level = configuration.value("level", "hlo"); level != "hlo")
-    command += " --level " + shell_quoted(level);
-  command += has_inputs ? " --inputs inputs.npz" : sampling_options(configuration, seed);
-  if (configuration.value("strict", false)) command += " --strict";
-  const Json options = configuration.value("options", Json::object());
-  for (const auto& [name, value] : options.items())
-    command += " --option " + shell_quoted(fmt::format("{}={}", name, value.get<std::string>()));
-  if (const std::string flags = configuration.value("init_flags", ""); !flags.empty())
-    command += " --init-flags " + shell_quoted(flags);
-  return command + machine_options(configuration);
+Result<check::Signature> signature_in(const std::string& report) {
+  const Json json = readable(report);
+  auto signature = check::signature_from_json(json.is_object() ? json.value("signature", Json()) : json);
+  if (!signature) return damaged("a report", signature.error());
+  return std::move(*signature);
+}
+
+Result<std::vector<hlo::Literal>> captured_inputs(const hlo::Module& module, const std::string& bytes) {
+  SAPPER_TRY(const inputs::Npz npz, inputs::parse_npz(bytes, "inputs.npz"));
+  std::vector<hlo::Shape> shapes;
+  const hlo::Computation& entry = module.entry_computation();
+  for (const hlo::InstructionIndex parameter : entry.parameters())
+    shapes.push_back(entry.instructions[parameter].shape);
+  return inputs::read_literals(npz, "in", shapes);
 }
 
 // Not a path that leads elsewhere.
@@ -225,24 +222,23 @@ Result<std::string> export_case(store::Store& store, const std::string& campaign
       return fail(ErrorKind::BadInput, "the store is damaged: artifact '{}' is no name of a file", name);
     SAPPER_TRY(artifacts.emplace_back(), store.artifact(finding.run, name));
   }
-  const bool has_inputs = std::ranges::find(names, "inputs.npz") != names.end();
-  SAPPER_TRY(const std::string command,
-             read_json(finding.run.configuration, "a configuration", [&](const Json& configuration) {
-               return command_of(configuration, finding.run.seed, has_inputs);
-             }));
-  std::error_code error;
-  const std::filesystem::path to(folder);
-  std::filesystem::create_directories(to, error);
-  if (error) return fail(ErrorKind::BadInput, "{}: cannot make this folder: {}", folder, error.message());
-  SAPPER_CHECKED(write_file(to / "module.hlo", hlo::to_text(module)));
-  for (size_t i = 0; i < names.size(); ++i) SAPPER_CHECKED(write_file(to / names[i], artifacts[i]));
-  const Json description{{"finding", finding_json(finding)},
-                         {"configuration", Json::parse(finding.run.configuration)},
-                         {"seed", finding.run.seed},
-                         {"tool", finding.run.tool},
-                         {"command", command}};
-  SAPPER_CHECKED(write_file(to / "case.json", description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"));
-  return command;
+  SAPPER_TRY(check::Case one, case_of(finding));
+  one.module = module;
+  const auto artifact = [&](const char* name) {
+    const auto at = std::ranges::find(names, name);
+    return at == names.end() ? nullptr : &artifacts[static_cast<size_t>(at - names.begin())];
+  };
+  if (const std::string* const report = artifact("report.json"); report != nullptr) {
+    SAPPER_TRY(one.expected, signature_in(*report));
+  }
+  std::vector<check::InputSet> captured;
+  if (const std::string* const npz = artifact("inputs.npz"); npz != nullptr) {
+    SAPPER_TRY(captured.emplace_back().arguments, captured_inputs(module, *npz));
+  }
+  SAPPER_CHECKED(check::write_case(folder, one, captured));
+  for (size_t i = 0; i < names.size(); ++i)
+    if (names[i] != "inputs.npz") SAPPER_CHECKED(write_file(std::filesystem::path(folder) / names[i], artifacts[i]));
+  return "sapper check " + shell_quoted(folder);
 }
 
 }  // namespace sapper::isolate

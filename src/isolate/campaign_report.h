@@ -25,8 +25,8 @@ namespace sapper::isolate {
 // The finding whose id begins with `id`: where its piece stands in the source, how it was confirmed, its module.
 [[nodiscard]] Result<std::string> finding_text(store::Store& store, const std::string& campaign, const std::string& id);
 
-// Writes module.hlo, inputs.npz (where they were captured), report.json and case.json, which says what was checked how
-// and what came out, into `folder`. Returns the command that shows the failure again.
+// Writes the finding as a case (check/case.h) into `folder`, with its report.json. Returns the command that shows the
+// failure again.
 [[nodiscard]] Result<std::string> export_case(store::Store& store, const std::string& campaign, const std::string& id,
                                               const std::string& folder);
 

@@ -29,12 +29,12 @@ TEST_P(Corpus, EveryModuleAgrees) {
   CheckOptions options;
   options.target = *target::parse_target(GetParam());
   if (!target::plugin_present(options.target)) GTEST_SKIP() << "no plugin for " << GetParam();
-  const auto files = module_files({ops});
-  ASSERT_TRUE(files.has_value());
-  EXPECT_EQ(files->size(), 146U);
+  const auto tasks = tasks_for({ops}, options, std::nullopt);
+  ASSERT_TRUE(tasks.has_value());
+  EXPECT_EQ(tasks->size(), 146U);
   target::CompilerPool pool({.workers = 2, .worker_program = SAPPER_BINARY});
   check_all(
-      pool, *files, options, 2,
+      pool, *tasks, 2,
       [](const Report& report) {
         const std::string name = std::filesystem::path(report.path).stem();
         const auto known = not_agreeing.find({GetParam(), name});

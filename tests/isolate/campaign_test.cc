@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "check/case.h"
 #include "check/batch.h"
 #include "hlo/proto.h"
 #include "hlo/verifier.h"
@@ -77,9 +78,12 @@ TEST_F(Campaign, ReachesABugInALoopInACall) {
 
   const auto command = export_case(*store, options.name, finding["id"], folder + "/case");
   ASSERT_TRUE(command) << command.error().describe();
-  EXPECT_EQ(*command, "sapper check module.hlo --on cpu --seed 0 --seeds 1");
-  EXPECT_TRUE(std::filesystem::exists(folder + "/case/module.hlo"));
-  EXPECT_EQ(Json::parse(*read_file(folder + "/case/case.json"))["configuration"]["target"], "cpu");
+  EXPECT_EQ(*command, "sapper check " + folder + "/case");
+  const auto exported = check::read_case(folder + "/case");
+  ASSERT_TRUE(exported) << exported.error().describe();
+  EXPECT_EQ(exported->options.target.to_string(), "cpu");
+  EXPECT_EQ(exported->options.sampling.seeds, 1);
+  EXPECT_EQ(exported->expected.pass, "float-normalization-s4");
 }
 
 TEST_F(Campaign, WhatIsKnownIsNotRunAgain) {
