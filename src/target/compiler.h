@@ -70,6 +70,9 @@ struct PluginInfo {
   std::string platform_version;
 };
 
+struct StepRequest;  // step.h
+struct StepResult;
+
 // A pool of warm workers keyed by (target, init flags). Thread-safe: call compile from many threads.
 class CompilerPool {
  public:
@@ -82,6 +85,10 @@ class CompilerPool {
   // signal and the last words), Timeout, Interrupted (killed, memory), Unsupported (no device to execute on, a value
   // that cannot be passed, a custom call that the plugin does not implement).
   [[nodiscard]] Result<CompileResult> compile(const Target& target, const CompileRequest& request);
+
+  // Compiles, runs, and runs again with one kernel stepped. Errors: those of compile; Unsupported where there is no
+  // such kernel, or none of its code can be stepped.
+  [[nodiscard]] Result<StepResult> step(const Target& target, const StepRequest& request);
 
   // What the plugin says of itself. Never fetches one.
   [[nodiscard]] Result<PluginInfo> probe(const Target& target);

@@ -87,6 +87,10 @@ void request_dumps(const std::string& folder, proto::CompileOptionsProto* option
   (*options->mutable_env_option_overrides())["xla_dump_hlo_as_proto"].set_bool_field(true);
 }
 
+void request_objects(const std::string& folder, proto::CompileOptionsProto* options) {
+  add_override("xla_dump_to", folder.c_str(), options);
+}
+
 std::optional<DumpName> parse_dump_name(std::string_view file, std::string_view prefix) {
   if (!file.starts_with(prefix) || !file.ends_with(suffix)) return std::nullopt;
   file.remove_prefix(prefix.size());

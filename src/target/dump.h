@@ -37,6 +37,9 @@ void remove_abandoned_dumps();
 // Options that make XLA dump the module after each pass that changed it.
 void request_dumps(const std::string& folder, proto::CompileOptionsProto* options);
 
+// Options that make XLA:CPU dump the object file of each kernel.
+void request_objects(const std::string& folder, proto::CompileOptionsProto* options);
+
 // Where a dump file stands in the pipeline, from its name: MODULE.NUMBER.PIPELINE.after_PASS[.before_NEXT].hlo.pb.
 struct DumpName {
   int number = 0;

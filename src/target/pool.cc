@@ -8,11 +8,13 @@
 #include <mutex>
 #include <thread>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "target/compile_options.h"
 #include "target/compiler.h"
 #include "target/dump.h"
 #include "target/plugins.h"
+#include "target/step.h"
 #include "target/worker_process.h"
 
 namespace sapper::target {
@@ -27,6 +29,7 @@ struct Key {
   std::string init_flags;
   std::string dump_llo;
   bool execute = false;
+  bool one_cpu = false;
   bool operator==(const Key&) const = default;
 };
 
@@ -62,6 +65,7 @@ Result<WorkerStart> worker_start(const Key& key, const PoolOptions& options,
   SAPPER_TRY(*start.setup.mutable_plugin(), plugin_path(key.target));
   start.setup.set_topology(std::string(topology(key.target)));
   start.setup.set_execute(key.execute);
+  start.setup.set_one_cpu(key.one_cpu);
   if (llo_folder) start.setup.set_dump_folder(llo_folder->path());
   return start;
 }
@@ -75,6 +79,29 @@ Result<std::vector<hlo::Literal>> flat_arguments(const std::vector<hlo::Literal>
                   "an argument of shape {} cannot be passed to a compiled program beside others",
                   argument.shape().to_text(false));
   return arguments;
+}
+
+// What a worker is asked: the frame, and the arrays that follow it.
+struct Conversation {
+  proto::WorkerRequest message;
+  std::vector<hlo::Literal> arguments;
+};
+
+Result<Conversation> converse_about(const std::string& module, const Configuration& configuration,
+                                    std::span<const std::vector<hlo::Literal>> argument_sets) {
+  Conversation conversation;
+  *conversation.message.mutable_options() = to_compile_options(configuration);
+  conversation.message.set_module_size(module.size());
+  conversation.message.set_executions(static_cast<int>(argument_sets.size()));
+  for (const std::vector<hlo::Literal>& set : argument_sets) {
+    SAPPER_TRY(const std::vector<hlo::Literal> leaves, flat_arguments(set));
+    conversation.arguments.insert(conversation.arguments.end(), leaves.begin(), leaves.end());
+  }
+  for (const hlo::Literal& argument : conversation.arguments)
+    *conversation.message.add_arguments() = describe(argument);
+  if (module.size() > INT32_MAX)
+    return fail(ErrorKind::Resource, "the module takes {} MiB; XLA reads no more than 2 GiB", module.size() >> 20);
+  return conversation;
 }
 
 // What each of the executions computed.
@@ -203,20 +230,9 @@ CompilerPool::CompilerPool(PoolOptions options) : state_(std::make_unique<State>
 CompilerPool::~CompilerPool() = default;
 
 Result<CompileResult> CompilerPool::compile(const Target& target, const CompileRequest& request) {
-  proto::WorkerRequest message;
-  *message.mutable_options() = to_compile_options(request.configuration);
+  SAPPER_TRY(Conversation conversation, converse_about(request.module, request.configuration, request.argument_sets));
+  proto::WorkerRequest& message = conversation.message;
   message.mutable_options()->mutable_executable_build_options()->set_run_backend_only(request.run_backend_only);
-  message.set_module_size(request.module.size());
-  std::vector<hlo::Literal> arguments;
-  message.set_executions(static_cast<int>(request.argument_sets.size()));
-  for (const std::vector<hlo::Literal>& set : request.argument_sets) {
-    SAPPER_TRY(const std::vector<hlo::Literal> leaves, flat_arguments(set));
-    arguments.insert(arguments.end(), leaves.begin(), leaves.end());
-  }
-  for (const hlo::Literal& argument : arguments) *message.add_arguments() = describe(argument);
-  if (request.module.size() > INT32_MAX)
-    return fail(ErrorKind::Resource, "the module takes {} MiB; XLA reads no more than 2 GiB",
-                request.module.size() >> 20);
   Limits limits = state_->limits();
   std::optional<DumpFolder> folder;
   if (request.dump_passes) {
@@ -227,12 +243,12 @@ Result<CompileResult> CompilerPool::compile(const Target& target, const CompileR
   }
 
   const Key key{target, request.configuration.init_flags, request.dump_llo,
-                !request.argument_sets.empty() && target.platform == Platform::Tpu};
+                !request.argument_sets.empty() && target.platform == Platform::Tpu, /*one_cpu=*/false};
   Result<Worker> acquired = state_->acquire(key);
   if (!acquired) return tl::unexpected(explain_option(std::move(acquired).error()));
   Worker worker = std::move(*acquired);
   if (worker.llo_folder) limits.dump_folders.push_back(worker.llo_folder->path());
-  Result<WorkerAnswer> answer = worker.process->ask(message, request.module, arguments, limits);
+  Result<WorkerAnswer> answer = worker.process->ask(message, request.module, conversation.arguments, limits);
   CompileResult result;
   result.log = worker.process->take_log();
   auto llo = worker.llo_folder ? take_llo_dumps(worker.llo_folder->path()) : decltype(result.llo)();
@@ -250,11 +266,55 @@ Result<CompileResult> CompilerPool::compile(const Target& target, const CompileR
   return result;
 }
 
+Result<StepResult> CompilerPool::step(const Target& target, const StepRequest& request) {
+  if (target.platform != Platform::Cpu)
+    return fail(ErrorKind::Unsupported, "only kernels of XLA:CPU are stepped in a process, not those of {}",
+                target.to_string());
+  SAPPER_TRY(Conversation conversation, converse_about(request.module, request.configuration, {&request.arguments, 1}));
+  SAPPER_TRY(const DumpFolder folder, DumpFolder::create());
+  proto::WorkerRequest& message = conversation.message;
+  message.set_dump_folder(folder.path());
+  request_objects(folder.path(), message.mutable_options());
+  proto::WorkerStepping& stepping = *message.mutable_stepping();
+  stepping.set_kernel(request.kernel);
+  stepping.set_trace(folder.path() + "/trace");
+  stepping.set_step_limit(request.step_limit);
+  stepping.set_trace_bytes(request.trace_bytes);
+  for (const auto& [offset, value] : request.patches) {
+    proto::WorkerBytePatch& patch = *stepping.add_patches();
+    patch.set_offset(offset);
+    patch.set_value(value);
+  }
+  const Key key{target, request.configuration.init_flags, {}, false, /*one_cpu=*/true};
+  Result<Worker> acquired = state_->acquire(key);
+  if (!acquired) return tl::unexpected(explain_option(std::move(acquired).error()));
+  Worker worker = std::move(*acquired);
+  Limits limits = state_->limits();
+  limits.dump_folders.push_back(folder.path());
+  Result<WorkerAnswer> answer = worker.process->ask(message, request.module, conversation.arguments, limits);
+  state_->release(key, std::move(worker));
+
+  StepResult result;
+  if (!answer) {
+    const bool was_stepping = answer.error().kind == ErrorKind::Crash && std::filesystem::exists(stepping.trace());
+    if (!was_stepping) return tl::unexpected(explain_option(std::move(answer).error()));
+    result.end = answer.error();
+  }
+  SAPPER_TRY(std::string bytes, read_file(stepping.trace()));
+  SAPPER_TRY(result.trace, Trace::from_bytes(std::move(bytes)));
+  if (!answer) return result;
+  result.optimized = std::move(answer->optimized);
+  result.differs = answer->reply.stepped_differs();
+  SAPPER_TRY(std::vector<hlo::Literal> outputs, results_of(*std::move(answer), 1));
+  result.output = std::move(outputs[0]);
+  return result;
+}
+
 Result<PluginInfo> CompilerPool::probe(const Target& target) {
   if (!plugin_present(target))
     return fail(ErrorKind::BadInput, "the plugin is not in the cache ({}); it is fetched when the target is first used",
                 cache_folder());
-  const Key key{target, {}, {}, false};
+  const Key key{target, {}, {}, false, false};
   SAPPER_TRY(const std::string path, plugin_path(target));
   SAPPER_TRY(Worker worker, state_->acquire(key));
   const proto::WorkerReady& ready = worker.process->ready();

@@ -15,7 +15,9 @@
 #include "target/compiler.h"
 #include "target/pjrt.h"
 #include "target/signature.h"
+#include "target/stepper.h"
 #include "target/wire.h"
+#include "target/worker_step.h"
 
 namespace sapper::target {
 namespace {
@@ -114,20 +116,24 @@ Result<Outcome> compile(const Compiler& compiler, const proto::CompileOptionsPro
 }
 
 // `arguments` are those of all executions, one after another.
-Result<Outcome> compile_and_execute(const Compiler& compiler, proto::CompileOptionsProto options,
-                                    std::string_view module, std::span<const hlo::Literal> arguments, size_t executions,
+Result<Outcome> compile_and_execute(const Compiler& compiler, const proto::WorkerRequest& request,
+                                    std::string_view module, std::span<const hlo::Literal> arguments,
                                     proto::WorkerReply* reply) {
+  const auto executions = static_cast<size_t>(request.executions());
+  proto::CompileOptionsProto options = request.options();
   SAPPER_TRY(const Signature signature, read_signature(module));
   const size_t each = arguments.size() / executions;
   for (size_t i = 0; i < executions; ++i) SAPPER_CHECKED(check_arguments(signature, arguments.subspan(i * each, each)));
   options.set_parameter_is_tupled_arguments(signature.tupled_parameters);
   SAPPER_TRY(Outcome outcome, compile(compiler, options, module, reply));
   const Clock::time_point start = Clock::now();
-  for (size_t i = 0; i < executions; ++i) {
+  for (size_t i = 0; i < executions && !request.has_stepping(); ++i) {
     SAPPER_TRY(auto outputs, compiler.device.execute(outcome.executable, arguments.subspan(i * each, each)));
     std::ranges::move(outputs, std::back_inserter(outcome.outputs));
   }
   reply->set_execute_seconds(seconds_since(start));
+  if (request.has_stepping())
+    SAPPER_CHECKED(step_kernel(compiler.device, outcome.executable, arguments, request, &outcome.outputs, reply));
   reply->set_tuple_result(signature.tuple_result);
   return outcome;
 }
@@ -140,10 +146,9 @@ Status serve_next(const Connection& connection, const Compiler& compiler, Watch&
   SAPPER_TRY(const auto arguments, connection.receive_arrays(request.arguments()));
   watch.set_dump_folder(request.dump_folder());
   proto::WorkerReply reply;
-  const auto executions = static_cast<size_t>(request.executions());
-  const Result<Outcome> outcome =
-      executions > 0 ? compile_and_execute(compiler, request.options(), module, arguments, executions, &reply)
-                     : compile(compiler, request.options(), module, &reply);
+  const Result<Outcome> outcome = request.executions() > 0
+                                      ? compile_and_execute(compiler, request, module, arguments, &reply)
+                                      : compile(compiler, request.options(), module, &reply);
   if (!outcome) {
     set_failure(outcome.error(), reply.mutable_failure());
     return connection.send(reply);
@@ -164,6 +169,7 @@ int run_worker(int fd) {
   proto::WorkerSetup setup;
   if (!connection.receive(&setup)) return 2;
   watch.set_own_dump_folder(setup.dump_folder());
+  if (setup.one_cpu()) pin_to_one_cpu();
   proto::WorkerReady ready;
   const Result<Compiler> compiler = open_compiler(setup, &ready);
   if (!compiler) set_failure(compiler.error(), ready.mutable_failure());

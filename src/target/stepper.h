@@ -1,0 +1,52 @@
+// The stepper: watches a function of this process while it runs, instruction by instruction, by breakpoints that walk:
+// each instruction begins with a breakpoint but the one that is running. The handler writes what changed in the
+// registers into a trace (trace.h) and neither allocates nor locks.
+//
+// One stepper at a time; the function must run on one thread at a time (the process is pinned to one CPU, so that a
+// plugin makes one thread to compute on).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace sapper::target {
+
+// Makes this process, and all threads that it starts from now on, run on one CPU.
+void pin_to_one_cpu();
+
+// A byte of the function that is written over before it runs: a simulated defect of the compiler.
+struct BytePatch {
+  uint32_t offset = 0;
+  uint8_t value = 0;
+};
+
+// Writes them into each copy of the function.
+[[nodiscard]] Status patch_code(std::span<std::byte* const> copies, size_t size, std::span<const BytePatch> patches);
+
+struct StepLimits {
+  uint64_t steps = 0;
+  uint64_t bytes = 0;  // of the trace
+};
+
+class Stepper {
+ public:
+  // Arms all copies of the function of `size` bytes, and makes the trace's file at `path`.
+  [[nodiscard]] static Result<Stepper> arm(std::span<std::byte* const> copies, size_t size, const std::string& path,
+                                           const StepLimits& limits);
+  Stepper(Stepper&& other) noexcept : is_armed_(std::exchange(other.is_armed_, false)) {}
+  Stepper& operator=(Stepper&&) = delete;
+  ~Stepper() { disarm(); }
+  // The code is as it was.
+  void disarm();
+
+ private:
+  Stepper() = default;
+  bool is_armed_ = true;
+};
+
+}  // namespace sapper::target
