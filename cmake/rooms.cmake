@@ -70,12 +70,12 @@ function(sapper_tests name)
 endfunction()
 
 # sapper_seeds(LIBRARIES...): program write_seeds, and a ctest test that writes the seeds of the fuzzers, made of the examples, before they run.
-# Target fuzz_test is all of the fuzzers.
+# Target fuzz_test, the tests of the room of that name, builds all of the fuzzers, too.
 function(sapper_seeds)
   add_executable(write_seeds ${CMAKE_SOURCE_DIR}/tests/fuzz/write_seeds.cc)
   target_compile_options(write_seeds PRIVATE ${SAPPER_WARNINGS})
   target_link_libraries(write_seeds PRIVATE ${ARGN})
-  add_custom_target(fuzz_test DEPENDS write_seeds)
+  add_dependencies(fuzz_test write_seeds)
   file(GLOB examples CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/examples/*.hlo)
   add_test(NAME fuzz.seeds COMMAND write_seeds ${CMAKE_BINARY_DIR}/fuzz ${examples})
   set_tests_properties(fuzz.seeds PROPERTIES FIXTURES_SETUP fuzz_seeds LABELS fuzz)
