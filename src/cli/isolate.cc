@@ -180,7 +180,8 @@ void add_isolate(CLI::App& app, int& exit_code) {
   command->add_flag("--json", arguments->json, "JSON Lines on stdout: what was done, and the report (docs/json.md)");
   command->footer(
       "Example: sapper isolate examples/nested_int4.hlo --on cpu\n"
-      "Exit code: 0 all agree, 1 something was found, 2 bad usage or input, 3 a piece is undetermined");
+      "Exit code: 0 all agree, 1 something was found, 2 bad usage or input,\n"
+      "3 a piece is undetermined or not judged yet");
   command->callback([arguments, &exit_code] {
     const auto result = run(*arguments);
     exit_code = result ? *result : report_error(result.error());

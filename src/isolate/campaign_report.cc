@@ -173,7 +173,8 @@ Result<std::string> report_json(store::Store& store, const std::string& campaign
 
 Result<int> report_exit_code(store::Store& store, const std::string& campaign) {
   SAPPER_TRY(const store::Counts verdicts, store.verdicts(campaign));
-  int code = 0;
+  SAPPER_TRY(const store::Summary summary, store.summary(campaign));
+  int code = summary.pieces_run < summary.pieces ? 3 : 0;
   for (const auto& [verdict, count] : verdicts) {
     if (verdict == "mismatch" || verdict == "crash") return 1;
     if (verdict != "agree" && verdict != "policy") code = 3;

@@ -14,7 +14,7 @@ namespace sapper::isolate {
 // One JSON object.
 [[nodiscard]] Result<std::string> report_json(store::Store& store, const std::string& campaign);
 
-// 1 where something was found, else 3 where a piece is undetermined, else 0.
+// 1 where something was found, else 3 where a piece is undetermined or not judged yet, else 0.
 [[nodiscard]] Result<int> report_exit_code(store::Store& store, const std::string& campaign);
 
 // The findings, a line each.

@@ -10,8 +10,8 @@
 #include <set>
 
 #include "base/file.h"
-#include "check/case.h"
 #include "check/batch.h"
+#include "check/case.h"
 #include "hlo/proto.h"
 #include "hlo/verifier.h"
 #include "isolate/campaign_report.h"
@@ -46,6 +46,11 @@ class Campaign : public ::testing::Test {
     const auto result = run_campaign(*store, pool, *files, options, nullptr);
     EXPECT_TRUE(result) << result.error().describe();
     return *result;
+  }
+
+  int exit_code() const {
+    auto store = store::Store::open(store_path, store::Access::Read);
+    return report_exit_code(*store, options.name).value();
   }
 
   Json report() const {
@@ -131,6 +136,10 @@ TEST_F(Campaign, BeginsNothingAfterItsBudget) {
   EXPECT_EQ(result.judged, 0U);
   EXPECT_EQ(result.left, result.selected);
   EXPECT_GT(result.left, 0U);
+  EXPECT_EQ(exit_code(), 3) << "nothing is known of what is left";
+  options.budget_seconds = 0;
+  run({examples + "/softmax.hlo"});
+  EXPECT_EQ(exit_code(), 0);
 }
 
 TEST_F(Campaign, JudgesPiecesOnWhatTheyReallySee) {
