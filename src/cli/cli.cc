@@ -33,6 +33,7 @@ int run(int argc, char** argv) {
   add_check(app, exit_code);
   add_bisect(app, exit_code);
   add_isolate(app, exit_code);
+  add_inspect(app, exit_code);
   add_report(app, exit_code);
   add_findings(app, exit_code);
   add_eval(app, exit_code);

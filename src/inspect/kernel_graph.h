@@ -1,0 +1,57 @@
+// The instructions of one kernel as one graph: fusions entered, calls and parameters resolved to the instructions that
+// compute.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+#include "eval/evaluator.h"
+#include "hlo/module.h"
+
+namespace sapper::inspect {
+
+using NodeIndex = uint32_t;
+constexpr NodeIndex kNoNode = UINT32_MAX;
+
+struct Node {
+  hlo::ComputationIndex computation = 0;
+  hlo::InstructionIndex instruction = 0;
+  const hlo::Instruction* it = nullptr;  // in the module
+  std::vector<NodeIndex> operands;
+  std::vector<NodeIndex> users;
+  bool constant = false;  // depends on no parameter
+};
+
+// An instruction that stands for another: a fusion for its root, a parameter of a nested fusion for its operand.
+struct Alias {
+  hlo::ComputationIndex computation = 0;
+  hlo::InstructionIndex instruction = 0;
+  NodeIndex node = 0;
+};
+
+struct KernelGraph {
+  std::vector<Node> nodes;  // in the order of execution
+  std::vector<Alias> aliases;
+  std::vector<NodeIndex> parameters;  // by number; kNoNode: not used
+  std::vector<NodeIndex> roots;       // whose values are the kernel's results, one a leaf
+};
+
+// `kernel` is a module whose entry computation is parameters (and scalar constants) and one instruction, the kernel
+// (check::single_instruction_module); it must outlive the graph. Linear; nested fusions deeper than 1000 levels are an
+// Unsupported error.
+[[nodiscard]] Result<KernelGraph> graph_of(const hlo::Module& kernel);
+
+// An element-by-element operation: element i of the result from the elements i of the operands.
+[[nodiscard]] bool is_elementwise(const hlo::Instruction& instruction);
+
+// The values of all nodes as the reference evaluator has them, in the order of the nodes; those that take more than
+// `memory_bytes` together are left out (of an invalid shape). Errors: evaluate()'s.
+[[nodiscard]] Result<std::vector<hlo::Literal>> expected_values(const hlo::Module& kernel, const KernelGraph& graph,
+                                                                std::span<const hlo::Literal> operands,
+                                                                eval::Options evaluation, int64_t memory_bytes);
+
+}  // namespace sapper::inspect

@@ -1,0 +1,288 @@
+#include "inspect/llo_inspection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "base/stopwatch.h"
+#include "check/open_elements.h"
+#include "inspect/assess.h"
+#include "inspect/kernel_graph.h"
+#include "inspect/probe.h"
+#include "inspect/sightings.h"
+#include "llo/frames.h"
+#include "llo/kernel.h"
+#include "llo/kernel_operand.h"
+#include "numerics/compare.h"
+
+namespace sapper::inspect {
+namespace {
+
+using hlo::Literal;
+
+class LloInspector {
+ public:
+  LloInspector(const LloKernel& kernel, const LloInspectionOptions& options) : kernel_(kernel), options_(options) {}
+
+  Result<Inspection> run() {
+    const Stopwatch stopwatch;
+    SAPPER_TRY(graph_, graph_of(kernel_.module));
+    SAPPER_CHECKED(expect());
+    sightings_ = find_sightings(graph_, llo::frames_of(kernel_.original), uniform_bits());
+    Probe probe(graph_, sightings_, words_);
+    SAPPER_TRY(const llo::KernelRun surveyed, probe.survey(runner(kernel_.stage)));
+    SAPPER_CHECKED(judge_results(surveyed));
+    if (!results_agree_ && &kernel_.stage != &kernel_.original) {
+      Probe first(graph_, sightings_, words_);
+      if (first.survey(runner(kernel_.original))) probe.adopt(first);
+    }
+    SAPPER_TRY(const llo::KernelRun read, probe.read(runner(kernel_.stage)));
+    inspection_.steps = read.steps;
+    const std::vector<Assessment> assessments =
+        assess({kernel_.module, graph_, kernel_.operands, expected_, words_, probe.observations(), results_,
+                results_agree_, options_.policy, options_.evaluation});
+    inspection_.stage = kernel_.stage_name;
+    inspection_.kernel = kernel_.module.entry_computation().root_instruction().name;
+    inspection_.module = kernel_.module;
+    write_code();
+    for (NodeIndex node = 0; node < graph_.nodes.size(); ++node) write(node, assessments[node], probe);
+    SAPPER_CHECKED(write_divergence(probe));
+    write_fusions();
+    inspection_.seconds = stopwatch.seconds();
+    return std::move(inspection_);
+  }
+
+ private:
+  // The reference's values.
+  Status expect() {
+    SAPPER_TRY(expected_, expected_values(kernel_.module, graph_, kernel_.operands, options_.evaluation,
+                                          options_.memory_bytes));
+    words_.resize(expected_.size());
+    for (size_t node = 0; node < expected_.size(); ++node) {
+      const hlo::Shape& shape = expected_[node].shape();
+      if (shape.is_array() && fits_lane(shape.element_type())) words_[node] = lane_words(expected_[node]);
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::vector<std::optional<uint32_t>> uniform_bits() const {
+    std::vector<std::optional<uint32_t>> bits(words_.size());
+    for (size_t node = 0; node < words_.size(); ++node) {
+      const std::vector<uint32_t>& words = words_[node];
+      if (!graph_.nodes[node].constant || words.empty()) continue;
+      if (std::ranges::all_of(words, [&](uint32_t word) { return word == words.front(); })) bits[node] = words.front();
+    }
+    return bits;
+  }
+
+  [[nodiscard]] RunKernel runner(const llo::Program& program) const {
+    return [this, &program](std::function<void(const llo::Step&, llo::Machine&)> observer) {
+      llo::MachineOptions machine = options_.machine;
+      machine.observer = std::move(observer);
+      const hlo::Computation& entry = kernel_.module.entry_computation();
+      std::vector<hlo::Shape> shapes;
+      for (const hlo::InstructionIndex parameter : entry.parameters())
+        shapes.push_back(entry.instructions[parameter].shape);
+      return llo::run_kernel(program, program.form == llo::Form::Ssa ? nullptr : &kernel_.original, kernel_.operands,
+                             shapes, entry.root_instruction().shape, machine);
+    };
+  }
+
+  Status judge_results(const llo::KernelRun& run) {
+    for (const Literal& leaf : hlo::leaves(run.output))
+      if (leaf.shape().is_array()) results_.push_back(leaf);
+    if (results_.size() != graph_.roots.size())
+      return fail(ErrorKind::Unsupported, "the kernel has {} results where its HLO has {}", results_.size(),
+                  graph_.roots.size());
+    for (size_t k = 0; k < results_.size(); ++k) {
+      inspection_.output_elements += results_[k].element_count();
+      const Literal& wanted = expected_[graph_.roots[k]];
+      if (wanted.shape().is_valid() && !numerics::same_bits(results_[k], wanted, numerics::Alike::FlushedSubnormals))
+        inspection_.output_differing += numerics::compare(results_[k], wanted, {}).mismatches;
+    }
+    for (const llo::Finding& finding : run.findings) write_finding(finding);
+    if (inspection_.output_differing == 0) return {};
+    check::Judge judge(kernel_.module, kernel_.operands, options_.evaluation, std::nullopt, options_.policy);
+    SAPPER_CHECKED(judge.prepare());
+    const llo::Elements open =
+        check::open_elements(kernel_.module, kernel_.operands, judge.reference(), options_.evaluation);
+    const check::Judgement judgement =
+        judge.judge(check::closed(run.output, judge.reference(), open), check::Origin::Device);
+    results_agree_ = judgement.verdict != check::Verdict::Mismatch;
+    inspection_.notes.push_back(fmt::format("results: {}", check::to_string(judgement.verdict)));
+    return {};
+  }
+
+  void write_finding(const llo::Finding& finding) {
+    std::string where;
+    if (finding.instruction < kernel_.stage.instructions.size())
+      where = fmt::format("line {}: ", kernel_.stage.instructions[finding.instruction].line);
+    inspection_.notes.push_back(fmt::format("{}{}: {}", where, llo::to_string(finding.kind), finding.message));
+  }
+
+  void write_code() {
+    std::unordered_map<uint32_t, NodeIndex> made_for;  // by the number of the value
+    for (const Sighting& sighting : sightings_.all) made_for.emplace(sighting.number, sighting.node);
+    for (const EmittedCode& code : sightings_.code)
+      for (llo::InstructionIndex i = code.first; i < code.end; ++i)
+        made_for[kernel_.original.instructions[i].result.number] = code.node;
+    for (const llo::Instruction& instruction : kernel_.stage.instructions) {
+      CodeLine line{.text = llo::text_of(kernel_.stage, instruction)};
+      if (instruction.bundle < kernel_.stage.bundles.size())
+        line.address = fmt::format("{:#x}", kernel_.stage.bundles[instruction.bundle].address);
+      if (const auto node = made_for.find(instruction.result.number); node != made_for.end())
+        line.hlo_instruction = graph_.nodes[node->second].it->name;
+      inspection_.code.push_back(std::move(line));
+    }
+  }
+
+  // What the kernel made of a node that is one of its results; null: it is none.
+  [[nodiscard]] const Literal* result_of(NodeIndex node) const {
+    const auto root = std::ranges::find(graph_.roots, node);
+    return root == graph_.roots.end() ? nullptr : &results_[static_cast<size_t>(root - graph_.roots.begin())];
+  }
+
+  void write(NodeIndex node, const Assessment& assessment, const Probe& probe) {
+    const Node& from = graph_.nodes[node];
+    const Observation& observation = probe.observations()[node];
+    InspectedInstruction to{.computation = from.computation, .instruction = from.instruction};
+    to.standing = assessment.standing;
+    to.liberty = assessment.liberty;
+    to.reason = assessment.reason;
+    to.elements = from.it->shape.element_count();
+    for (const Observation::Point& point : observation.points)
+      to.probes.push_back({point.instruction, llo::to_string(kernel_.stage.instructions[point.instruction].result),
+                           point.executions, point.elements});
+    const Literal& expected = expected_[node];
+    if (expected.shape().is_array()) to.expected = isolate::summarize(expected);
+    if (const Literal* result = result_of(node); result != nullptr && expected.shape().is_array()) {
+      write_values(*result, expected, {}, to);
+    } else if (!observation.seen.empty()) {
+      write_values(observation.got.empty() ? expected : array_of_lanes(from.it->shape, observation.got), expected,
+                   observation.seen, to);
+    }
+    inspection_.instructions.push_back(std::move(to));
+  }
+
+  // `seen` empty: all elements.
+  static void write_values(const Literal& got, const Literal& expected, const std::vector<uint8_t>& seen,
+                           InspectedInstruction& to) {
+    const int64_t elements = expected.element_count();
+    std::vector<int64_t> places;
+    for (int64_t i = 0; i < elements; ++i)
+      if (seen.empty() || seen[static_cast<size_t>(i)] != 0) places.push_back(i);
+    to.seen = std::ssize(places);
+    Literal read(hlo::Shape::array(hlo::ElementType::F64, {to.seen}));
+    const auto numbers = read.mutable_data<double>();
+    const bool real = !hlo::is_complex(expected.shape().element_type());
+    double worst = -1;
+    for (size_t k = 0; k < places.size(); ++k) {
+      const int64_t i = places[k];
+      const double ours = real ? got.real_at(i) : std::abs(got.complex_at(i));
+      const double wanted = real ? expected.real_at(i) : std::abs(expected.complex_at(i));
+      numbers[k] = ours;
+      if (ours == wanted || (std::isnan(ours) && std::isnan(wanted))) continue;
+      ++to.differing;
+      const double absolute = std::abs(ours - wanted);
+      const double relative =
+          wanted == 0 || !std::isfinite(absolute) ? std::numeric_limits<double>::infinity() : absolute / std::abs(wanted);
+      if (std::isfinite(absolute)) to.max_absolute = std::max(to.max_absolute, absolute);
+      if (std::isfinite(relative)) to.max_relative = std::max(to.max_relative, relative);
+      const std::vector<int64_t> index = index_of(expected.shape(), i);
+      widen_box(index, to);
+      if (relative > worst || (relative == worst && absolute > std::abs(to.worst->got - to.worst->expected))) {
+        worst = relative;
+        to.worst = DifferingElement{.index = index, .got = ours, .expected = wanted};
+      }
+    }
+    to.got = isolate::summarize(read);
+  }
+
+  static std::vector<int64_t> index_of(const hlo::Shape& shape, int64_t element) {
+    std::vector<int64_t> index(shape.rank());
+    for (size_t i = index.size(); i-- > 0; element /= shape.dimension(i)) index[i] = element % shape.dimension(i);
+    return index;
+  }
+
+  static void widen_box(const std::vector<int64_t>& index, InspectedInstruction& to) {
+    if (to.box_low.empty()) to.box_low = to.box_high = index;
+    for (size_t i = 0; i < index.size(); ++i) {
+      to.box_low[i] = std::min(to.box_low[i], index[i]);
+      to.box_high[i] = std::max(to.box_high[i], index[i]);
+    }
+  }
+
+  // The first divergence, where it was read, and the values around it.
+  Status write_divergence(Probe& probe) {
+    auto& all = inspection_.instructions;
+    const auto first = std::ranges::find(all, Standing::Diverges, &InspectedInstruction::standing);
+    if (first == all.end()) return {};
+    const auto node = static_cast<size_t>(first - all.begin());
+    inspection_.first_divergence = node;
+    if (first->worst && first->worst->index.size() == graph_.nodes[node].it->shape.rank()) {
+      int64_t element = 0;
+      for (size_t i = 0; i < first->worst->index.size(); ++i)
+        element = element * graph_.nodes[node].it->shape.dimension(i) + first->worst->index[i];
+      SAPPER_TRY(const auto reading, probe.locate(runner(kernel_.stage), static_cast<NodeIndex>(node), element));
+      if (reading) {
+        first->worst->line = reading->instruction;
+        first->worst->reg = llo::to_string(kernel_.stage.instructions[reading->instruction].result);
+        first->worst->lane = reading->lane;
+        first->worst->execution = reading->execution;
+      }
+    }
+    const auto low = node - std::min<size_t>(node, static_cast<size_t>(options_.window));
+    const size_t high = std::min(all.size(), node + static_cast<size_t>(options_.window) + 1);
+    for (size_t i = low; i < high; ++i) keep_values(static_cast<NodeIndex>(i), probe.observations()[i]);
+    return {};
+  }
+
+  void keep_values(NodeIndex node, const Observation& observation) {
+    InspectedInstruction& to = inspection_.instructions[node];
+    if (!expected_[node].shape().is_array()) return;
+    to.expected_value = expected_[node];
+    if (const Literal* result = result_of(node)) {
+      to.got_value = *result;
+    } else if (!observation.seen.empty()) {
+      to.got_value = observation.got.empty() ? expected_[node]
+                                             : array_of_lanes(graph_.nodes[node].it->shape, observation.got);
+      to.seen_elements.assign(observation.seen.begin(), observation.seen.end());
+    }
+  }
+
+  // Fusions within stand where their roots stand.
+  void write_fusions() {
+    for (const Alias& alias : graph_.aliases) {
+      const hlo::Instruction& it = kernel_.module.computations[alias.computation].instructions[alias.instruction];
+      if (it.opcode != hlo::Opcode::Fusion || alias.computation == kernel_.module.entry) continue;
+      InspectedInstruction fusion = inspection_.instructions[alias.node];
+      fusion.computation = alias.computation;
+      fusion.instruction = alias.instruction;
+      fusion.expected_value.reset();
+      fusion.got_value.reset();
+      fusion.seen_elements.clear();
+      inspection_.instructions.push_back(std::move(fusion));
+    }
+  }
+
+  const LloKernel& kernel_;
+  const LloInspectionOptions& options_;
+  KernelGraph graph_;
+  std::vector<Literal> expected_;
+  ExpectedWords words_;
+  Sightings sightings_;
+  std::vector<Literal> results_;
+  bool results_agree_ = true;
+  Inspection inspection_;
+};
+
+}  // namespace
+
+Result<Inspection> inspect_llo(const LloKernel& kernel, const LloInspectionOptions& options) {
+  return LloInspector(kernel, options).run();
+}
+
+}  // namespace sapper::inspect

@@ -1,0 +1,277 @@
+#include "inspect/probe.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace sapper::inspect {
+namespace {
+
+using hlo::ElementType;
+using llo::Vreg;
+
+constexpr uint32_t kUntracked = UINT32_MAX;
+// Votes below this are no knowledge.
+constexpr int kLeastWeight = 16;
+constexpr int64_t kMostTilesSearched = int64_t{1} << 16;
+
+constexpr std::array<int, Placements::kPackings> kPerWord{1, 2, 4};
+
+// How elements of `type` may stand in words.
+bool may_pack(ElementType type, int per_word) {
+  if (per_word == 1) return true;
+  if (type == ElementType::Pred) return true;
+  if (type == ElementType::BF16) return per_word == 2;
+  return hlo::is_integer(type) && hlo::bit_width(type) * per_word == 32;
+}
+
+// Near enough to be the same element: with no rounding of the type, a formula's error.
+bool alike(ElementType type, uint32_t a, uint32_t b) {
+  if (!hlo::is_float(type)) return a == b;
+  const float x = std::bit_cast<float>(a);
+  const float y = std::bit_cast<float>(b);
+  if (!std::isfinite(x) || !std::isfinite(y)) return false;
+  const float tolerance = type == ElementType::F32 ? 0x1p-10F : type == ElementType::F16 ? 0x1p-9F : 0x1p-6F;
+  return std::abs(x - y) <= tolerance * std::max(std::abs(x), std::abs(y));
+}
+
+// How much a lane that holds an element says of which element it is.
+int information_of(const Node& node, const std::vector<uint32_t>& expected) {
+  const ElementType type = node.it->shape.element_type();
+  if (node.constant || node.it->opcode == hlo::Opcode::Broadcast || expected.empty()) return 1;
+  std::vector<uint32_t> some;
+  const size_t stride = std::max<size_t>(1, expected.size() / 256);
+  for (size_t i = 0; i < expected.size(); i += stride) some.push_back(expected[i]);
+  std::ranges::sort(some);
+  const auto distinct = std::unique(some.begin(), some.end()) - some.begin();
+  return hlo::is_float(type) ? static_cast<int>(std::min<int64_t>(64, 1 + distinct / 2))
+                             : static_cast<int>(std::min<int64_t>(64, 1 + distinct / 4));
+}
+
+}  // namespace
+
+void Placements::vote(uint32_t group, uint32_t core, size_t packing, uint64_t execution, int64_t tile, int weight) {
+  std::vector<Vote>& votes = votes_[index(group, core, packing)];
+  if (votes.size() <= execution) votes.resize(execution + 1);
+  Vote& vote = votes[execution];
+  if (vote.tile == tile) {
+    vote.weight = std::min(vote.weight + weight, 1 << 20);
+  } else if (weight > vote.weight) {
+    vote = {tile, weight - vote.weight};
+  } else {
+    vote.weight -= weight;
+  }
+}
+
+const Placements::Vote* Placements::at(uint32_t group, uint32_t core, size_t packing, uint64_t execution) const {
+  const std::vector<Vote>& votes = votes_[index(group, core, packing)];
+  return execution < votes.size() && votes[execution].weight >= kLeastWeight ? &votes[execution] : nullptr;
+}
+
+Probe::Probe(const KernelGraph& graph, const Sightings& sightings, const ExpectedWords& expected)
+    : graph_(graph),
+      expected_(expected),
+      grids_(graph.nodes.size()),
+      information_(graph.nodes.size(), 0),
+      placements_(sightings.groups),
+      observations_(graph.nodes.size()) {
+  for (const Sighting& sighting : sightings.all) {
+    const hlo::Shape& shape = graph.nodes[sighting.node].it->shape;
+    if (expected[sighting.node].empty()) continue;
+    auto& grids = grids_[sighting.node];
+    if (!grids[0]) {
+      for (size_t p = 0; p < grids.size(); ++p)
+        if (may_pack(shape.element_type(), kPerWord[p])) grids[p] = TileGrid(shape, kPerWord[p]);
+      information_[sighting.node] = information_of(graph.nodes[sighting.node], expected[sighting.node]);
+    }
+    if (tracked_of_.size() <= sighting.number) tracked_of_.resize(sighting.number + 1, kUntracked);
+    uint32_t& tracked = tracked_of_[sighting.number];
+    if (tracked == kUntracked) {
+      tracked = static_cast<uint32_t>(tracked_.size());
+      tracked_.emplace_back();
+    }
+    tracked_[tracked].seen.push_back({sighting, &grids});
+  }
+}
+
+Result<llo::KernelRun> Probe::watch(const RunKernel& run, const Event& event) {
+  for (Tracked& tracked : tracked_) tracked.executions = {};
+  const llo::Machine* first = nullptr;
+  return run([&, this](const llo::Step& step, llo::Machine& machine) {
+    if (step.kind != llo::StepKind::Instruction || step.result == llo::kNoSlot) return;
+    if (step.bank != llo::Bank::Vector && step.bank != llo::Bank::Mask) return;
+    const uint32_t number = machine.instruction(step).result.number;
+    if (number >= tracked_of_.size() || tracked_of_[number] == kUntracked) return;
+    if (first == nullptr) first = &machine;
+    const uint32_t core = &machine == first ? 0 : 1;
+    Tracked& tracked = tracked_[tracked_of_[number]];
+    event(tracked, core, tracked.executions[core]++, step.source, machine.vector(step.result));
+  });
+}
+
+Result<llo::KernelRun> Probe::survey(const RunKernel& run) {
+  Result<llo::KernelRun> done = watch(run, [this](Tracked& tracked, uint32_t core, uint64_t execution,
+                                                  llo::InstructionIndex, const Vreg& value) {
+    place(tracked, core, execution, value);
+  });
+  for (Tracked& tracked : tracked_)
+    tracked.packing = static_cast<size_t>(std::ranges::max_element(tracked.matches) - tracked.matches.begin());
+  return done;
+}
+
+void Probe::place(Tracked& tracked, uint32_t core, uint64_t execution, const Vreg& value) {
+  for (Seen& seen : tracked.seen) {
+    const NodeIndex node = seen.sighting.node;
+    for (size_t packing = 0; packing < kPerWord.size(); ++packing) {
+      if (!(*seen.grids)[packing]) continue;
+      const Placements::Vote* known = placements_.at(seen.sighting.group, core, packing, execution);
+      const int64_t tile = find_tile(seen, packing, known == nullptr ? -1 : known->tile, value);
+      if (tile < 0) continue;
+      seen.last_tile = tile;
+      ++tracked.matches[packing];
+      placements_.vote(seen.sighting.group, core, packing, execution, tile, information_[node]);
+      break;
+    }
+  }
+}
+
+namespace {
+
+// Whether `value` holds `tile` of the array `expected`: nine of ten lanes do, and they are not all alike.
+bool holds(const std::vector<uint32_t>& expected, ElementType type, const Tile& tile, int per_word, const Vreg& value) {
+  const int lanes = tile.rows * tile.columns;
+  const auto look = [&](int samples, int stride) {
+    int looked = 0;
+    int wrong = 0;
+    bool varied = false;
+    uint32_t first = 0;
+    for (int k = 0, at = 0; k < samples; ++k, at = (at + stride) % lanes) {
+      const int row = at / tile.columns;
+      const int column = at % tile.columns;
+      const int64_t element = tile.element(row, column);
+      if (element < 0) continue;
+      const uint32_t word =
+          element_word(type, value.word[row / per_word * llo::kLanes + column], per_word, row % per_word);
+      const uint32_t wanted = expected[static_cast<size_t>(element)];
+      if (looked++ == 0) first = wanted;
+      varied = varied || wanted != first;
+      if (!alike(type, word, wanted) && ++wrong > samples / 10) return false;
+    }
+    return varied && wrong * 10 <= looked;
+  };
+  if (lanes <= 64) return look(lanes, 1);
+  return look(16, 67) && look(64, 131 % lanes == 0 ? 1 : 131);
+}
+
+}  // namespace
+
+int64_t Probe::find_tile(const Seen& seen, size_t packing, int64_t hint, const Vreg& value) const {
+  const TileGrid& grid = *(*seen.grids)[packing];
+  const std::vector<uint32_t>& expected = expected_[seen.sighting.node];
+  const ElementType type = graph_.nodes[seen.sighting.node].it->shape.element_type();
+  const int64_t count = grid.count();
+  const auto is = [&](int64_t tile) {
+    return tile >= 0 && tile < count && holds(expected, type, grid.tile(tile), grid.per_word(), value);
+  };
+  if (is(hint)) return hint;
+  if (is(seen.last_tile + 1)) return seen.last_tile + 1;
+  if (count > kMostTilesSearched) return -1;
+  for (int64_t tile = 0; tile < count; ++tile)
+    if (is(tile)) return tile;
+  return -1;
+}
+
+void Probe::adopt(const Probe& other) {
+  for (size_t i = 0; i < tracked_.size(); ++i) {
+    for (const Seen& seen : tracked_[i].seen) {
+      const uint32_t group = seen.sighting.group;
+      for (uint32_t core = 0; core < Placements::kCores; ++core)
+        for (size_t packing = 0; packing < kPerWord.size(); ++packing)
+          for (uint64_t k = 0; k < other.placements_.executions(group, core, packing); ++k)
+            if (const auto* vote = other.placements_.at(group, core, packing, k))
+              if (placements_.at(group, core, packing, k) == nullptr)
+                placements_.vote(group, core, packing, k, vote->tile, vote->weight);
+    }
+    if (std::ranges::all_of(tracked_[i].matches, [](uint64_t matches) { return matches == 0; }))
+      tracked_[i].packing = other.tracked_[i].packing;
+  }
+}
+
+std::optional<Tile> Probe::tile_of(const Tracked& tracked, const Seen& seen, uint32_t core, uint64_t execution) const {
+  const std::optional<TileGrid>& grid = (*seen.grids)[tracked.packing];
+  if (!grid) return std::nullopt;
+  const Placements::Vote* vote = placements_.at(seen.sighting.group, core, tracked.packing, execution);
+  if (vote == nullptr || vote->tile >= grid->count()) return std::nullopt;
+  return grid->tile(vote->tile);
+}
+
+Result<llo::KernelRun> Probe::read(const RunKernel& run) {
+  return watch(run, [this](Tracked& tracked, uint32_t core, uint64_t execution, llo::InstructionIndex instruction,
+                           const Vreg& value) {
+    for (Seen& seen : tracked.seen)
+      if (const auto tile = tile_of(tracked, seen, core, execution))
+        read(seen, *tile, kPerWord[tracked.packing], instruction, value);
+  });
+}
+
+void Probe::read(Seen& seen, const Tile& tile, int per_word, llo::InstructionIndex instruction, const Vreg& value) {
+  const NodeIndex node = seen.sighting.node;
+  const std::vector<uint32_t>& expected = expected_[node];
+  const ElementType type = graph_.nodes[node].it->shape.element_type();
+  Observation& observation = observations_[node];
+  if (observation.seen.empty()) observation.seen.resize(expected.size());
+  if (seen.point == SIZE_MAX) {
+    seen.point = observation.points.size();
+    observation.points.push_back({instruction, 0, 0});
+  }
+  Observation::Point& point = observation.points[seen.point];
+  ++point.executions;
+  // Whole rows that are as expected.
+  if (per_word == 1 && tile.column_stride == 1 && type != ElementType::Pred && observation.got.empty()) {
+    bool same = true;
+    for (int row = 0; row < tile.rows && same; ++row) {
+      const int64_t first = tile.base + row * tile.row_stride;
+      const auto count = static_cast<size_t>(std::min<int64_t>(tile.columns, tile.left - row * tile.row_stride));
+      same = std::memcmp(&value.word[row * llo::kLanes], &expected[static_cast<size_t>(first)], count * 4) == 0;
+    }
+    if (same) {
+      for (int row = 0; row < tile.rows; ++row) {
+        const int64_t first = tile.base + row * tile.row_stride;
+        const auto count = static_cast<size_t>(std::min<int64_t>(tile.columns, tile.left - row * tile.row_stride));
+        std::memset(&observation.seen[static_cast<size_t>(first)], 1, count);
+        point.elements += static_cast<int64_t>(count);
+      }
+      return;
+    }
+  }
+  for_each_lane(tile, type, per_word, value, [&](int64_t element, uint32_t word, int) {
+    const auto at = static_cast<size_t>(element);
+    const bool same = same_value(type, word, expected[at]);
+    if (!same && observation.got.empty()) observation.got = expected;
+    if (!same || (observation.seen[at] == 0 && !observation.got.empty())) observation.got[at] = word;
+    observation.seen[at] = 1;
+    ++point.elements;
+  });
+}
+
+Result<std::optional<Reading>> Probe::locate(const RunKernel& run, NodeIndex node, int64_t element) {
+  std::optional<Reading> found;
+  const Observation& observation = observations_[node];
+  const std::vector<uint32_t>& values = observation.got.empty() ? expected_[node] : observation.got;
+  const ElementType type = graph_.nodes[node].it->shape.element_type();
+  SAPPER_TRY(const llo::KernelRun done, watch(run, [&, this](Tracked& tracked, uint32_t core, uint64_t execution,
+                                                             llo::InstructionIndex instruction, const Vreg& value) {
+    for (const Seen& seen : tracked.seen) {
+      if (found || seen.sighting.node != node) continue;
+      const auto tile = tile_of(tracked, seen, core, execution);
+      if (!tile) continue;
+      for_each_lane(*tile, type, kPerWord[tracked.packing], value, [&](int64_t at, uint32_t word, int lane) {
+        if (at == element && word == values[static_cast<size_t>(at)]) found = Reading{instruction, execution, lane};
+      });
+    }
+  }));
+  return found;
+}
+
+}  // namespace sapper::inspect
