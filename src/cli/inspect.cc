@@ -64,7 +64,8 @@ void add_inspect(CLI::App& app, int& exit_code) {
   command->add_flag("--json", arguments->json, "One JSON object on stdout (docs/json.md)");
   command->footer(
       "Example: sapper inspect examples/f16_round_trip.hlo --on tpu:v5e\n"
-      "Exit code: 0 nothing diverges, 1 an instruction does, 2 bad usage or input, 3 it cannot be told (docs/inspection.md)");
+      "Exit code: 0 nothing diverges, 1 an instruction does, 2 bad usage or input, 3 it cannot be told "
+      "(docs/inspection.md)");
   command->callback([arguments, &exit_code] {
     const Result<int> code = run(*arguments);
     exit_code = code ? *code : report_error(code.error());

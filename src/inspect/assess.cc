@@ -78,13 +78,11 @@ class Assessor {
     const Value& value = *values_[node];
     if (value.as_expected) return {Standing::Observed, Liberty::None, ""};
     const hlo::Instruction& it = *e_.graph.nodes[node].it;
-    if (it.opcode == Opcode::Parameter)
-      return {Standing::Diverges, Liberty::None, "what is read is not the operand"};
+    if (it.opcode == Opcode::Parameter) return {Standing::Diverges, Liberty::None, "what is read is not the operand"};
     const bool wide = value.got.shape().element_type() != it.shape.element_type();
     const Cone cone = cone_of(e_.kernel, e_.graph, node, wide, [this](NodeIndex other) { return known(other); });
-    const bool operands_right = std::ranges::all_of(inputs_of(cone), [this](NodeIndex input) {
-      return !values_[input] || values_[input]->as_expected;
-    });
+    const bool operands_right = std::ranges::all_of(
+        inputs_of(cone), [this](NodeIndex input) { return !values_[input] || values_[input]->as_expected; });
     const auto equals = [&](bool excess_precision) {
       eval::Options evaluation = e_.evaluation;
       evaluation.excess_precision = excess_precision;
@@ -92,13 +90,13 @@ class Assessor {
       return again && same_where_seen(value, *again);
     };
     if (equals(false)) return {Standing::Downstream, Liberty::None, operands_text(cone)};
-    if (equals(true)) return liberty_of(node, wide, cone);
+    if (!e_.policy.strict && equals(true)) return liberty_of(node, wide, cone);
     check::Judge judge(cone.module, cone.arguments, e_.evaluation, std::nullopt, e_.policy);
     if (const Status prepared = judge.prepare(); !prepared)
       return {Standing::Unknown, Liberty::None, prepared.error().describe()};
     const check::Judgement judgement = judge.judge(patched(value, judge.reference()), check::Origin::Device);
-    const std::string reason = judgement.reason.empty() ? check::worst_of(judgement.outputs, judgement.verdict)
-                                                        : judgement.reason;
+    const std::string reason =
+        judgement.reason.empty() ? check::worst_of(judgement.outputs, judgement.verdict) : judgement.reason;
     switch (judgement.verdict) {
       case check::Verdict::Agree:
         if (!operands_right) return {Standing::Downstream, Liberty::None, operands_text(cone)};
@@ -122,7 +120,8 @@ class Assessor {
 
   [[nodiscard]] Assessment liberty_of(NodeIndex node, bool wide, const Cone& cone) const {
     const hlo::Instruction& it = *e_.graph.nodes[node].it;
-    if (it.opcode == Opcode::Convert && !wide) return {Standing::Explained, Liberty::Elided, "its operand passes through"};
+    if (it.opcode == Opcode::Convert && !wide)
+      return {Standing::Explained, Liberty::Elided, "its operand passes through"};
     if (wide || is_narrow(it.shape.element_type()))
       return {Standing::Explained, Liberty::NotRounded,
               fmt::format("the value stays f32: it is not rounded to {}", hlo::to_string(it.shape.element_type()))};
@@ -143,7 +142,8 @@ class Assessor {
       text += "; in registers it was right: what is stored is not";
     std::string unseen;
     for (const NodeIndex inner : cone.inside)
-      if (inner != node && !e_.graph.nodes[inner].constant) unseen += (unseen.empty() ? "" : ", ") + e_.graph.nodes[inner].it->name;
+      if (inner != node && !e_.graph.nodes[inner].constant)
+        unseen += (unseen.empty() ? "" : ", ") + e_.graph.nodes[inner].it->name;
     if (!unseen.empty()) text += fmt::format("; on the way, and not seen: {}", unseen);
     return text;
   }

@@ -39,8 +39,9 @@ class KernelInspection {
     const bool other = options_.stage != "original";
     SAPPER_TRY(const llo::Program stage, other ? program_of(name, options_.stage) : Result<llo::Program>(original));
     SAPPER_TRY(const LloInspectionOptions options, llo_options());
-    SAPPER_TRY(Inspection inspection,
-               inspect_llo({kernel.module, kernel.operands, original, other ? stage : original, options_.stage}, options));
+    SAPPER_TRY(
+        Inspection inspection,
+        inspect_llo({kernel.module, kernel.operands, original, other ? stage : original, options_.stage}, options));
     inspection.target = options_.check.target.to_string();
     inspection.seed = set.seed;
     inspection.inputs_kind = set.kind;

@@ -134,7 +134,8 @@ Tile TileGrid::tile(int64_t index) const {
 
 uint32_t element_word(ElementType type, uint32_t word, int per_word, int part) {
   if (type == ElementType::Pred) {
-    const uint32_t bits = per_word == 1 ? word : word >> (part * 32 / per_word) & ((uint64_t{1} << (32 / per_word)) - 1);
+    const uint32_t bits =
+        per_word == 1 ? word : word >> (part * 32 / per_word) & ((uint64_t{1} << (32 / per_word)) - 1);
     return bits != 0 ? 1 : 0;
   }
   if (per_word == 1) return word;

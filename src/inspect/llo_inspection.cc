@@ -15,7 +15,7 @@
 #include "inspect/sightings.h"
 #include "llo/frames.h"
 #include "llo/kernel.h"
-#include "llo/kernel_operand.h"
+#include "llo/renamed.h"
 #include "numerics/compare.h"
 
 namespace sapper::inspect {
@@ -32,14 +32,15 @@ class LloInspector {
     SAPPER_TRY(graph_, graph_of(kernel_.module));
     SAPPER_CHECKED(expect());
     sightings_ = find_sightings(graph_, llo::frames_of(kernel_.original), uniform_bits());
-    Probe probe(graph_, sightings_, words_);
+    if (&kernel_.stage != &kernel_.original) renamed_ = llo::renamed_values(kernel_.original, kernel_.stage);
+    Probe probe(graph_, sightings_, words_, renamed_);
     SAPPER_TRY(const llo::KernelRun surveyed, probe.survey(runner(kernel_.stage)));
     SAPPER_CHECKED(judge_results(surveyed));
     if (!results_agree_ && &kernel_.stage != &kernel_.original) {
       Probe first(graph_, sightings_, words_);
       if (first.survey(runner(kernel_.original))) probe.adopt(first);
     }
-    SAPPER_TRY(const llo::KernelRun read, probe.read(runner(kernel_.stage)));
+    SAPPER_TRY(const llo::KernelRun read, probe.read(runner(kernel_.stage), results_agree_));
     inspection_.steps = read.steps;
     const std::vector<Assessment> assessments =
         assess({kernel_.module, graph_, kernel_.operands, expected_, words_, probe.observations(), results_,
@@ -58,8 +59,8 @@ class LloInspector {
  private:
   // The reference's values.
   Status expect() {
-    SAPPER_TRY(expected_, expected_values(kernel_.module, graph_, kernel_.operands, options_.evaluation,
-                                          options_.memory_bytes));
+    SAPPER_TRY(expected_,
+               expected_values(kernel_.module, graph_, kernel_.operands, options_.evaluation, options_.memory_bytes));
     words_.resize(expected_.size());
     for (size_t node = 0; node < expected_.size(); ++node) {
       const hlo::Shape& shape = expected_[node].shape();
@@ -133,7 +134,9 @@ class LloInspector {
       CodeLine line{.text = llo::text_of(kernel_.stage, instruction)};
       if (instruction.bundle < kernel_.stage.bundles.size())
         line.address = fmt::format("{:#x}", kernel_.stage.bundles[instruction.bundle].address);
-      if (const auto node = made_for.find(instruction.result.number); node != made_for.end())
+      const auto old = renamed_.find(instruction.result.number);
+      const uint32_t number = old == renamed_.end() ? instruction.result.number : old->second;
+      if (const auto node = made_for.find(number); node != made_for.end())
         line.hlo_instruction = graph_.nodes[node->second].it->name;
       inspection_.code.push_back(std::move(line));
     }
@@ -187,8 +190,8 @@ class LloInspector {
       if (ours == wanted || (std::isnan(ours) && std::isnan(wanted))) continue;
       ++to.differing;
       const double absolute = std::abs(ours - wanted);
-      const double relative =
-          wanted == 0 || !std::isfinite(absolute) ? std::numeric_limits<double>::infinity() : absolute / std::abs(wanted);
+      const double relative = wanted == 0 || !std::isfinite(absolute) ? std::numeric_limits<double>::infinity()
+                                                                      : absolute / std::abs(wanted);
       if (std::isfinite(absolute)) to.max_absolute = std::max(to.max_absolute, absolute);
       if (std::isfinite(relative)) to.max_relative = std::max(to.max_relative, relative);
       const std::vector<int64_t> index = index_of(expected.shape(), i);
@@ -247,8 +250,8 @@ class LloInspector {
     if (const Literal* result = result_of(node)) {
       to.got_value = *result;
     } else if (!observation.seen.empty()) {
-      to.got_value = observation.got.empty() ? expected_[node]
-                                             : array_of_lanes(graph_.nodes[node].it->shape, observation.got);
+      to.got_value =
+          observation.got.empty() ? expected_[node] : array_of_lanes(graph_.nodes[node].it->shape, observation.got);
       to.seen_elements.assign(observation.seen.begin(), observation.seen.end());
     }
   }
@@ -274,6 +277,7 @@ class LloInspector {
   std::vector<Literal> expected_;
   ExpectedWords words_;
   Sightings sightings_;
+  std::unordered_map<uint32_t, uint32_t> renamed_;  // values of the stage
   std::vector<Literal> results_;
   bool results_agree_ = true;
   Inspection inspection_;

@@ -24,7 +24,7 @@ struct LloInspectionOptions {
   llo::MachineOptions machine;
   eval::Options evaluation;
   check::Policy policy;
-  int window = 2;                             // instructions on each side of the first divergence whose values are kept
+  int window = 2;                           // instructions on each side of the first divergence whose values are kept
   int64_t memory_bytes = int64_t{2} << 30;  // of the values of the kernel's instructions
 };
 

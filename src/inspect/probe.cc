@@ -69,30 +69,39 @@ const Placements::Vote* Placements::at(uint32_t group, uint32_t core, size_t pac
   return execution < votes.size() && votes[execution].weight >= kLeastWeight ? &votes[execution] : nullptr;
 }
 
-Probe::Probe(const KernelGraph& graph, const Sightings& sightings, const ExpectedWords& expected)
+Probe::Probe(const KernelGraph& graph, const Sightings& sightings, const ExpectedWords& expected,
+             const std::unordered_map<uint32_t, uint32_t>& renamed)
     : graph_(graph),
       expected_(expected),
       grids_(graph.nodes.size()),
       information_(graph.nodes.size(), 0),
       placements_(sightings.groups),
       observations_(graph.nodes.size()) {
+  std::unordered_multimap<uint32_t, uint32_t> names;  // in the sightings -> in the stage
+  for (const auto& [stage, original] : renamed) names.emplace(original, stage);
   for (const Sighting& sighting : sightings.all) {
-    const hlo::Shape& shape = graph.nodes[sighting.node].it->shape;
     if (expected[sighting.node].empty()) continue;
-    auto& grids = grids_[sighting.node];
-    if (!grids[0]) {
-      for (size_t p = 0; p < grids.size(); ++p)
-        if (may_pack(shape.element_type(), kPerWord[p])) grids[p] = TileGrid(shape, kPerWord[p]);
-      information_[sighting.node] = information_of(graph.nodes[sighting.node], expected[sighting.node]);
-    }
-    if (tracked_of_.size() <= sighting.number) tracked_of_.resize(sighting.number + 1, kUntracked);
-    uint32_t& tracked = tracked_of_[sighting.number];
-    if (tracked == kUntracked) {
-      tracked = static_cast<uint32_t>(tracked_.size());
-      tracked_.emplace_back();
-    }
-    tracked_[tracked].seen.push_back({sighting, &grids});
+    track(sighting.number, sighting, false);
+    const auto [first, last] = names.equal_range(sighting.number);
+    for (auto name = first; name != last; ++name) track(name->second, sighting, true);
   }
+}
+
+void Probe::track(uint32_t number, const Sighting& sighting, bool renamed) {
+  const hlo::Shape& shape = graph_.nodes[sighting.node].it->shape;
+  auto& grids = grids_[sighting.node];
+  if (!grids[0]) {
+    for (size_t p = 0; p < grids.size(); ++p)
+      if (may_pack(shape.element_type(), kPerWord[p])) grids[p] = TileGrid(shape, kPerWord[p]);
+    information_[sighting.node] = information_of(graph_.nodes[sighting.node], expected_[sighting.node]);
+  }
+  if (tracked_of_.size() <= number) tracked_of_.resize(number + 1, kUntracked);
+  uint32_t& tracked = tracked_of_[number];
+  if (tracked == kUntracked) {
+    tracked = static_cast<uint32_t>(tracked_.size());
+    tracked_.emplace_back();
+  }
+  tracked_[tracked].seen.push_back({sighting, &grids, renamed});
 }
 
 Result<llo::KernelRun> Probe::watch(const RunKernel& run, const Event& event) {
@@ -111,10 +120,10 @@ Result<llo::KernelRun> Probe::watch(const RunKernel& run, const Event& event) {
 }
 
 Result<llo::KernelRun> Probe::survey(const RunKernel& run) {
-  Result<llo::KernelRun> done = watch(run, [this](Tracked& tracked, uint32_t core, uint64_t execution,
-                                                  llo::InstructionIndex, const Vreg& value) {
-    place(tracked, core, execution, value);
-  });
+  Result<llo::KernelRun> done =
+      watch(run, [this](Tracked& tracked, uint32_t core, uint64_t execution, llo::InstructionIndex, const Vreg& value) {
+        place(tracked, core, execution, value);
+      });
   for (Tracked& tracked : tracked_)
     tracked.packing = static_cast<size_t>(std::ranges::max_element(tracked.matches) - tracked.matches.begin());
   return done;
@@ -130,6 +139,7 @@ void Probe::place(Tracked& tracked, uint32_t core, uint64_t execution, const Vre
       if (tile < 0) continue;
       seen.last_tile = tile;
       ++tracked.matches[packing];
+      ++seen.matches;
       placements_.vote(seen.sighting.group, core, packing, execution, tile, information_[node]);
       break;
     }
@@ -183,18 +193,24 @@ int64_t Probe::find_tile(const Seen& seen, size_t packing, int64_t hint, const V
 }
 
 void Probe::adopt(const Probe& other) {
-  for (size_t i = 0; i < tracked_.size(); ++i) {
-    for (const Seen& seen : tracked_[i].seen) {
-      const uint32_t group = seen.sighting.group;
+  for (const Tracked& tracked : tracked_)
+    for (const Seen& seen : tracked.seen)
       for (uint32_t core = 0; core < Placements::kCores; ++core)
         for (size_t packing = 0; packing < kPerWord.size(); ++packing)
-          for (uint64_t k = 0; k < other.placements_.executions(group, core, packing); ++k)
-            if (const auto* vote = other.placements_.at(group, core, packing, k))
-              if (placements_.at(group, core, packing, k) == nullptr)
-                placements_.vote(group, core, packing, k, vote->tile, vote->weight);
-    }
-    if (std::ranges::all_of(tracked_[i].matches, [](uint64_t matches) { return matches == 0; }))
-      tracked_[i].packing = other.tracked_[i].packing;
+          adopt(other.placements_, seen.sighting.group, core, packing);
+  for (uint32_t number = 0; number < std::min(tracked_of_.size(), other.tracked_of_.size()); ++number) {
+    if (tracked_of_[number] == kUntracked || other.tracked_of_[number] == kUntracked) continue;
+    Tracked& tracked = tracked_[tracked_of_[number]];
+    const bool unmatched = std::ranges::all_of(tracked.matches, [](uint64_t matches) { return matches == 0; });
+    if (unmatched) tracked.packing = other.tracked_[other.tracked_of_[number]].packing;
+  }
+}
+
+void Probe::adopt(const Placements& other, uint32_t group, uint32_t core, size_t packing) {
+  for (uint64_t k = 0; k < other.executions(group, core, packing); ++k) {
+    const Placements::Vote* vote = other.at(group, core, packing, k);
+    if (vote != nullptr && placements_.at(group, core, packing, k) == nullptr)
+      placements_.vote(group, core, packing, k, vote->tile, vote->weight);
   }
 }
 
@@ -206,12 +222,13 @@ std::optional<Tile> Probe::tile_of(const Tracked& tracked, const Seen& seen, uin
   return grid->tile(vote->tile);
 }
 
-Result<llo::KernelRun> Probe::read(const RunKernel& run) {
-  return watch(run, [this](Tracked& tracked, uint32_t core, uint64_t execution, llo::InstructionIndex instruction,
-                           const Vreg& value) {
+Result<llo::KernelRun> Probe::read(const RunKernel& run, bool only_matching) {
+  return watch(run, [this, only_matching](Tracked& tracked, uint32_t core, uint64_t execution,
+                                          llo::InstructionIndex instruction, const Vreg& value) {
     for (Seen& seen : tracked.seen)
-      if (const auto tile = tile_of(tracked, seen, core, execution))
-        read(seen, *tile, kPerWord[tracked.packing], instruction, value);
+      if (!only_matching || !seen.renamed || seen.matches > 0)
+        if (const auto tile = tile_of(tracked, seen, core, execution))
+          read(seen, *tile, kPerWord[tracked.packing], instruction, value);
   });
 }
 
@@ -262,15 +279,16 @@ Result<std::optional<Reading>> Probe::locate(const RunKernel& run, NodeIndex nod
   const ElementType type = graph_.nodes[node].it->shape.element_type();
   SAPPER_TRY(const llo::KernelRun done, watch(run, [&, this](Tracked& tracked, uint32_t core, uint64_t execution,
                                                              llo::InstructionIndex instruction, const Vreg& value) {
-    for (const Seen& seen : tracked.seen) {
-      if (found || seen.sighting.node != node) continue;
-      const auto tile = tile_of(tracked, seen, core, execution);
-      if (!tile) continue;
-      for_each_lane(*tile, type, kPerWord[tracked.packing], value, [&](int64_t at, uint32_t word, int lane) {
-        if (at == element && word == values[static_cast<size_t>(at)]) found = Reading{instruction, execution, lane};
-      });
-    }
-  }));
+               for (const Seen& seen : tracked.seen) {
+                 if (found || seen.sighting.node != node) continue;
+                 const auto tile = tile_of(tracked, seen, core, execution);
+                 if (!tile) continue;
+                 for_each_lane(*tile, type, kPerWord[tracked.packing], value, [&](int64_t at, uint32_t word, int lane) {
+                   if (at == element && word == values[static_cast<size_t>(at)])
+                     found = Reading{instruction, execution, lane};
+                 });
+               }
+             }));
   return found;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "base/error.h"
@@ -23,8 +24,8 @@ using ExpectedWords = std::vector<std::vector<uint32_t>>;
 
 // What was seen of one node.
 struct Observation {
-  std::vector<uint8_t> seen;   // of each element; empty: nothing was
-  std::vector<uint32_t> got;   // empty: everything that was seen is as expected
+  std::vector<uint8_t> seen;  // of each element; empty: nothing was
+  std::vector<uint32_t> got;  // empty: everything that was seen is as expected
   struct Point {
     llo::InstructionIndex instruction = 0;
     uint64_t executions = 0;
@@ -41,8 +42,7 @@ struct Reading {
 };
 
 // Runs one stage of the kernel with `observer`.
-using RunKernel =
-    std::function<Result<llo::KernelRun>(std::function<void(const llo::Step&, llo::Machine&)> observer)>;
+using RunKernel = std::function<Result<llo::KernelRun>(std::function<void(const llo::Step&, llo::Machine&)> observer)>;
 
 // The tiles that the registers of each group of sightings hold, by core and execution.
 class Placements {
@@ -72,14 +72,17 @@ class Placements {
 
 class Probe {
  public:
-  Probe(const KernelGraph& graph, const Sightings& sightings, const ExpectedWords& expected);
+  // `renamed`: numbers of the stage for values that have another one in the sightings (llo/renamed.h).
+  Probe(const KernelGraph& graph, const Sightings& sightings, const ExpectedWords& expected,
+        const std::unordered_map<uint32_t, uint32_t>& renamed = {});
 
   // The first run: learns the places.
   [[nodiscard]] Result<llo::KernelRun> survey(const RunKernel& run);
   // Takes the places of `other`, a probe of another stage of the kernel, where this one knows none.
   void adopt(const Probe& other);
-  // The second run.
-  [[nodiscard]] Result<llo::KernelRun> read(const RunKernel& run);
+  // The second run. `only_matching`: values that passes renamed are left out where they never were what they should be:
+  // they are something else.
+  [[nodiscard]] Result<llo::KernelRun> read(const RunKernel& run, bool only_matching);
   // One more: where the value of `element` of `node` was read.
   [[nodiscard]] Result<std::optional<Reading>> locate(const RunKernel& run, NodeIndex node, int64_t element);
 
@@ -89,6 +92,8 @@ class Probe {
   struct Seen {  // a sighting with what its places are found by
     Sighting sighting;
     const std::array<std::optional<TileGrid>, Placements::kPackings>* grids = nullptr;
+    bool renamed = false;
+    uint64_t matches = 0;
     int64_t last_tile = -1;
     size_t point = SIZE_MAX;
   };
@@ -98,9 +103,12 @@ class Probe {
     std::array<uint64_t, Placements::kPackings> matches{};
     size_t packing = 0;
   };
-  using Event = std::function<void(Tracked&, uint32_t core, uint64_t execution, llo::InstructionIndex, const llo::Vreg&)>;
+  using Event =
+      std::function<void(Tracked&, uint32_t core, uint64_t execution, llo::InstructionIndex, const llo::Vreg&)>;
 
+  void track(uint32_t number, const Sighting& sighting, bool renamed);
   [[nodiscard]] Result<llo::KernelRun> watch(const RunKernel& run, const Event& event);
+  void adopt(const Placements& other, uint32_t group, uint32_t core, size_t packing);
   void place(Tracked& tracked, uint32_t core, uint64_t execution, const llo::Vreg& value);
   [[nodiscard]] int64_t find_tile(const Seen& seen, size_t packing, int64_t hint, const llo::Vreg& value) const;
   // The tile that a register holds of the node of `seen`; nullopt: nobody knows.

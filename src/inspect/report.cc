@@ -172,9 +172,9 @@ std::string to_json(const Inspection& inspection) {
 
 int exit_code(const Inspection& inspection) {
   if (inspection.first_divergence) return 1;
-  const bool right = inspection.output_differing == 0 || std::ranges::none_of(inspection.instructions, [](const auto& it) {
-                       return it.standing == Standing::Unknown;
-                     });
+  const bool right =
+      inspection.output_differing == 0 ||
+      std::ranges::none_of(inspection.instructions, [](const auto& it) { return it.standing == Standing::Unknown; });
   return right ? 0 : 3;
 }
 

@@ -110,7 +110,8 @@ class Matcher {
 
   uint32_t group_of(NodeIndex node) {
     const hlo::Shape& shape = graph_.nodes[node].it->shape;
-    const std::vector<int64_t> order = shape.layout() == nullptr ? std::vector<int64_t>() : shape.layout()->minor_to_major;
+    const std::vector<int64_t> order =
+        shape.layout() == nullptr ? std::vector<int64_t>() : shape.layout()->minor_to_major;
     const auto fresh = static_cast<uint32_t>(groups_.size());
     return groups_.try_emplace({piece_, shape.dimensions(), order}, fresh).first->second;
   }

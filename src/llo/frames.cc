@@ -38,7 +38,7 @@ std::optional<uint32_t> mask_of(const Instruction& instruction) {
 
 std::vector<Frame> frames_of(const Program& program) {
   std::vector<Frame> frames;
-  std::vector<size_t> open;                            // positions in `frames`
+  std::vector<size_t> open;                           // positions in `frames`
   std::unordered_map<uint32_t, uint32_t> as_numbers;  // value -> the mask that it is
   const std::vector<Instruction>& all = program.instructions;
   for (InstructionIndex i = 0; i < all.size(); ++i) {
@@ -57,7 +57,8 @@ std::vector<Frame> frames_of(const Program& program) {
       frame.end = i;
       if (const auto value = value_of(all[i].operands[0])) frame.result = *value;
       if (frame.result.number)
-        if (const auto mask = as_numbers.find(*frame.result.number); mask != as_numbers.end()) frame.mask = mask->second;
+        if (const auto mask = as_numbers.find(*frame.result.number); mask != as_numbers.end())
+          frame.mask = mask->second;
     }
   }
   std::erase_if(frames, [](const Frame& frame) { return frame.end == 0; });
