@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cmath>
 #include <complex>
+#include <cstring>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "base/assert.h"
 #include "base/parallel.h"
+#include "hlo/reals.h"
 
 namespace sapper::numerics {
 namespace {
@@ -20,15 +23,8 @@ using hlo::Literal;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// One element on both sides, as components: one for reals, two for complex.
-struct Pair {
-  double got[2];
-  double expected[2];
-  double modulus;  // what `relative` is relative to
-};
-
 struct Deviation {
-  double absolute = 0, relative = 0, ulps = 0;
+  double absolute = 0, relative = 0;
   bool finite = true;
   bool agrees = true;
   bool determined = true;  // false: its bound is infinite
@@ -41,12 +37,12 @@ Deviation deviate_component(ElementType type, double got, double expected, doubl
                             double allowed_ulps) {
   if (std::isnan(got) && std::isnan(expected)) return {};
   if (got == expected) return {};
-  if (!std::isfinite(got) || !std::isfinite(expected)) return {infinity, infinity, infinity, false, false};
+  if (!std::isfinite(got) || !std::isfinite(expected)) return {infinity, infinity, false, false};
   Deviation deviation;
   deviation.absolute = std::fabs(got - expected);
   deviation.relative = modulus > 0 ? deviation.absolute / modulus : infinity;
-  deviation.ulps = hlo::is_float(type) ? ulp_distance(type, got, expected) : deviation.absolute;
-  deviation.agrees = deviation.absolute <= allowed || deviation.ulps <= allowed_ulps;
+  deviation.agrees =
+      deviation.absolute <= allowed || (allowed_ulps > 0 && ulp_distance(type, got, expected) <= allowed_ulps);
   return deviation;
 }
 
@@ -77,17 +73,40 @@ bool is_worse(const Deviation& candidate, const Deviation& current) {
   return candidate.relative > current.relative;
 }
 
+// Elements are looked at in chunks of so many, which are converted together.
+constexpr int64_t chunk = 512;
+
+// Calls visit(magnitude) for every finite element, in order.
+template <class Visit>
+void for_each_magnitude(const Literal& literal, Visit&& visit) {
+  std::array<double, chunk> values;
+  const bool is_complex = hlo::is_complex(literal.shape().element_type());
+  for (int64_t begin = 0; begin < literal.element_count(); begin += chunk) {
+    const std::span out(values.data(), static_cast<size_t>(std::min(chunk, literal.element_count() - begin)));
+    if (!is_complex) hlo::read_reals(literal, begin, out);
+    for (size_t k = 0; k < out.size(); ++k) {
+      const double magnitude =
+          is_complex ? std::abs(literal.complex_at(begin + static_cast<int64_t>(k))) : std::fabs(out[k]);
+      if (std::isfinite(magnitude)) visit(magnitude);
+    }
+  }
+}
+
 // Root mean square of the finite elements.
 double typical_magnitude(const Literal& literal) {
   double sum = 0;
   int64_t finite = 0;
-  for (int64_t i = 0; i < literal.element_count(); ++i) {
-    const double magnitude = std::abs(literal.complex_at(i));
-    if (!std::isfinite(magnitude)) continue;
+  for_each_magnitude(literal, [&](double magnitude) {
     sum += magnitude * magnitude;
     ++finite;
-  }
+  });
   return finite == 0 ? 0 : std::sqrt(sum / static_cast<double>(finite));
+}
+
+double largest_finite(const Literal& literal) {
+  double largest = 0;
+  for_each_magnitude(literal, [&](double magnitude) { largest = std::max(largest, magnitude); });
+  return largest;
 }
 
 bool says_something(double magnitude, double bound, double typical) {
@@ -105,17 +124,24 @@ class Comparison {
         bounds_(bounds),
         type_(expected.shape().element_type()),
         least_normal_(hlo::is_float(component(type_)) ? hlo::least_normal(*hlo::float_format(component(type_))) : 0) {
-    if (tolerance_.scaled > 0) scale_ = largest_finite();
+    if (tolerance_.scaled > 0) scale_ = largest_finite(expected);
     if (bounds_ != nullptr) scale_ = typical_magnitude(expected);
   }
 
   Partial over(int64_t begin, int64_t end) const {
     Partial partial;
-    for (int64_t i = begin; i < end; ++i) {
-      if (same_bits(i)) continue;
-      add(i, deviation_at(i), partial);
-    }
+    for (; begin < end; begin += chunk) over_chunk(begin, std::min(chunk, end - begin), partial);
     return partial;
+  }
+
+  // Of two elements that differ; of complex ones, in the component that differs more. Integers: their distance.
+  double ulps_at(int64_t i, const Deviation& deviation) const {
+    if (!deviation.finite) return infinity;
+    if (hlo::is_integer(type_) || type_ == ElementType::Pred) return deviation.absolute;
+    const std::complex<double> got = got_.complex_at(i), expected = expected_.complex_at(i);
+    const bool real = std::fabs(got.real() - expected.real()) >= std::fabs(got.imag() - expected.imag());
+    return real ? ulp_distance(component(type_), got.real(), expected.real())
+                : ulp_distance(component(type_), got.imag(), expected.imag());
   }
 
   static Partial join(Partial a, const Partial& b) {
@@ -143,28 +169,30 @@ class Comparison {
   }
 
  private:
-  double largest_finite() const {
-    double largest = 0;
-    for (int64_t i = 0; i < expected_.element_count(); ++i) {
-      const double magnitude = std::abs(expected_.complex_at(i));
-      if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+  void over_chunk(int64_t begin, int64_t count, Partial& partial) const {
+    const auto width = static_cast<int64_t>(hlo::host_bytes(type_));
+    const std::byte* got_bytes = got_.bytes().data() + begin * width;
+    const std::byte* expected_bytes = expected_.bytes().data() + begin * width;
+    if (std::memcmp(got_bytes, expected_bytes, static_cast<size_t>(count * width)) == 0) return;
+    std::array<double, chunk> got, expected, bounds;
+    const auto read = [&](const Literal& literal, std::array<double, chunk>& out) {
+      hlo::read_reals(literal, begin, std::span(out).first(static_cast<size_t>(count)));
+    };
+    const bool is_float = hlo::is_float(type_);
+    if (is_float) read(got_, got);
+    if (is_float) read(expected_, expected);
+    if (bounds_ != nullptr) read(*bounds_, bounds);
+    for (int64_t k = 0; k < count; ++k) {
+      if (std::memcmp(got_bytes + k * width, expected_bytes + k * width, static_cast<size_t>(width)) == 0) continue;
+      const auto at = static_cast<size_t>(k);
+      const Deviation tolerated =
+          is_float ? deviate(got[at], expected[at], std::fabs(expected[at]), allowance(std::fabs(expected[at])))
+                   : tolerated_deviation(begin + k);
+      add(begin + k, bounds_ == nullptr ? tolerated : bounded_deviation(begin + k, bounds[at], tolerated), partial);
     }
-    return largest;
   }
 
-  bool same_bits(int64_t i) const {
-    const auto width = static_cast<size_t>(hlo::host_bytes(type_));
-    const auto at = static_cast<size_t>(i) * width;
-    const auto got = got_.bytes().subspan(at, width);
-    return std::equal(got.begin(), got.end(), expected_.bytes().begin() + static_cast<std::ptrdiff_t>(at));
-  }
-
-  Deviation deviation_at(int64_t i) const {
-    return bounds_ != nullptr ? bounded_deviation(i, bounds_->real_at(i)) : tolerated_deviation(i);
-  }
-
-  Deviation bounded_deviation(int64_t i, double bound) const {
-    Deviation deviation = tolerated_deviation(i);
+  Deviation bounded_deviation(int64_t i, double bound, Deviation deviation) const {
     if (deviation.absolute == 0) return deviation;
     if (!std::isfinite(bound)) {
       deviation.determined = false;
@@ -174,8 +202,12 @@ class Comparison {
     deviation.excess = bound > 0 ? deviation.absolute / bound : infinity;
     // The bound's own arithmetic is rounded upwards; the distance's is not.
     deviation.agrees = deviation.excess <= 1 + 0x1p-40;
-    deviation.determined = !deviation.agrees || says_something(std::abs(expected_.complex_at(i)), bound, scale_);
+    deviation.determined = !deviation.agrees || says_something(magnitude_at(i), bound, scale_);
     return deviation;
+  }
+
+  double magnitude_at(int64_t i) const {
+    return hlo::is_complex(type_) ? std::abs(expected_.complex_at(i)) : std::fabs(expected_.real_at(i));
   }
 
   // With infinities taken for the smallest number that overflows.
@@ -191,20 +223,15 @@ class Comparison {
     return std::isnan(distance) ? infinity : distance;
   }
 
+  // Of what is no real float.
   Deviation tolerated_deviation(int64_t i) const {
-    if (hlo::is_complex(type_)) {
-      const std::complex<double> got = got_.complex_at(i);
-      const std::complex<double> expected = expected_.complex_at(i);
-      const double modulus = std::abs(expected);
-      const double allowed = allowance(modulus);
-      return worse(deviate(got.real(), expected.real(), modulus, allowed),
-                   deviate(got.imag(), expected.imag(), modulus, allowed));
-    }
-    if (hlo::is_float(type_)) {
-      const double expected = expected_.real_at(i);
-      return deviate(got_.real_at(i), expected, std::fabs(expected), allowance(std::fabs(expected)));
-    }
-    return integer_deviation(i);
+    if (!hlo::is_complex(type_)) return integer_deviation(i);
+    const std::complex<double> got = got_.complex_at(i);
+    const std::complex<double> expected = expected_.complex_at(i);
+    const double modulus = std::abs(expected);
+    const double allowed = allowance(modulus);
+    return worse(deviate(got.real(), expected.real(), modulus, allowed),
+                 deviate(got.imag(), expected.imag(), modulus, allowed));
   }
 
   double allowance(double modulus) const {
@@ -229,7 +256,6 @@ class Comparison {
     deviation.absolute = static_cast<double>(got_larger ? ugot - uexpected : uexpected - ugot);
     const double magnitude = is_unsigned ? static_cast<double>(uexpected) : std::fabs(static_cast<double>(expected));
     deviation.relative = magnitude > 0 ? deviation.absolute / magnitude : infinity;
-    deviation.ulps = deviation.absolute;
     deviation.agrees = deviation.absolute <= tolerance_.absolute;
     return deviation;
   }
@@ -341,7 +367,7 @@ Difference compared(const Literal& got, const Literal& expected, const Tolerance
   difference.worst = partial.worst;
   difference.worst_absolute = partial.worst_deviation.absolute;
   difference.worst_relative = partial.worst_deviation.relative;
-  difference.worst_ulps = partial.worst_deviation.ulps;
+  difference.worst_ulps = comparison.ulps_at(partial.worst, partial.worst_deviation);
   difference.got = element_text(got, partial.worst);
   difference.expected = element_text(expected, partial.worst);
   const std::vector<int64_t>& dimensions = expected.shape().dimensions();
