@@ -60,7 +60,8 @@ void add_inspect(CLI::App& app, int& exit_code) {
   command->add_option("--memory", arguments->memory_mib, "MiB for the values of the kernel's instructions")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->capture_default_str();
-  command->add_option("--output", arguments->output, "Also write inspection.json and the kept values into this folder");
+  command->add_option("--output", arguments->output,
+                      "Also write report.html, inspection.json and the kept values into this folder");
   command->add_flag("--json", arguments->json, "One JSON object on stdout (docs/json.md)");
   command->footer(
       "Example: sapper inspect examples/f16_round_trip.hlo --on tpu:v5e\n"

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "inputs/npz.h"
+#include "inspect/html.h"
 
 namespace sapper::inspect {
 namespace {
@@ -183,6 +184,7 @@ Status write_folder(const Inspection& inspection, const std::string& folder) {
   std::filesystem::create_directories(folder, error);
   if (error) return fail(ErrorKind::BadInput, "{}: {}", folder, error.message());
   SAPPER_CHECKED(write_file(folder + "/inspection.json", to_json(inspection)));
+  SAPPER_CHECKED(write_file(folder + "/report.html", to_html(inspection)));
   inputs::Npz values;
   for (const InspectedInstruction& inspected : inspection.instructions) {
     const std::string& name = instruction_of(inspection, inspected).name;

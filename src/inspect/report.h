@@ -14,7 +14,7 @@ namespace sapper::inspect {
 [[nodiscard]] std::string to_json(const Inspection& inspection);
 // 0 nothing diverges, 1 something does, 3 the results are wrong and nothing that was seen tells why.
 [[nodiscard]] int exit_code(const Inspection& inspection);
-// inspection.json, and NAME.expected.npy, NAME.got.npy of the values that are kept.
+// report.html, inspection.json, and in values.npz NAME.expected and NAME.got of the values that are kept.
 [[nodiscard]] Status write_folder(const Inspection& inspection, const std::string& folder);
 
 }  // namespace sapper::inspect
