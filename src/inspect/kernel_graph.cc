@@ -179,7 +179,7 @@ Result<std::vector<Literal>> expected_values(const Module& kernel, const KernelG
   int64_t room = memory_bytes;
   const auto keep = [&](NodeIndex node, const Literal& value) {
     if (!value.shape().same_ignoring_layout(graph.nodes[node].it->shape)) return;  // before a convert of mixed types
-    const int64_t bytes = value.shape().host_byte_size();
+    const int64_t bytes = values[node].shape().is_valid() ? 0 : value.shape().host_byte_size();
     if (bytes > room) return;
     room -= bytes;
     values[node] = value;
@@ -191,6 +191,7 @@ Result<std::vector<Literal>> expected_values(const Module& kernel, const KernelG
     if (place != node_of.end()) keep(place->second, value);
   };
   SAPPER_TRY(const Literal result, eval::evaluate(kernel, operands, evaluation));
+  if (graph.roots.size() == 1) keep(graph.roots[0], result);  // also one that converts, which is traced in two steps
   return values;
 }
 

@@ -37,7 +37,7 @@ struct KernelGraph {
   std::vector<Node> nodes;  // in the order of execution
   std::vector<Alias> aliases;
   std::vector<NodeIndex> parameters;  // by number; kNoNode: not used
-  std::vector<NodeIndex> roots;       // whose values are the kernel's results, one a leaf
+  std::vector<NodeIndex> roots;       // whose values are the kernel's results, in order
 };
 
 // `kernel` is a module whose entry computation is parameters (and scalar constants) and one instruction, the kernel

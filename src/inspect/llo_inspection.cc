@@ -93,16 +93,17 @@ class LloInspector {
   }
 
   Status judge_results(const llo::KernelRun& run) {
-    for (const Literal& leaf : hlo::leaves(run.output))
-      if (leaf.shape().is_array()) results_.push_back(leaf);
-    if (results_.size() != graph_.roots.size())
-      return fail(ErrorKind::Unsupported, "the kernel has {} results where its HLO has {}", results_.size(),
-                  graph_.roots.size());
+    SAPPER_CHECKED(collect_results(run.output));
     for (size_t k = 0; k < results_.size(); ++k) {
-      inspection_.output_elements += results_[k].element_count();
       const Literal& wanted = expected_[graph_.roots[k]];
-      if (wanted.shape().is_valid() && !numerics::same_bits(results_[k], wanted, numerics::Alike::FlushedSubnormals))
-        inspection_.output_differing += numerics::compare(results_[k], wanted, {}).mismatches;
+      const std::vector<Literal> ours = hlo::leaves(results_[k]);
+      for (const Literal& leaf : ours) inspection_.output_elements += leaf.element_count();
+      if (!wanted.shape().is_valid() || numerics::same_bits(results_[k], wanted, numerics::Alike::FlushedSubnormals))
+        continue;
+      const std::vector<Literal> theirs = hlo::leaves(wanted);
+      for (size_t leaf = 0; leaf < ours.size(); ++leaf)
+        if (ours[leaf].shape().is_array())
+          inspection_.output_differing += numerics::compare(ours[leaf], theirs[leaf], {}).mismatches;
     }
     for (const llo::Finding& finding : run.findings) write_finding(finding);
     if (inspection_.output_differing == 0) return {};
@@ -114,6 +115,23 @@ class LloInspector {
         judge.judge(check::closed(run.output, judge.reference(), open), check::Origin::Device);
     results_agree_ = judgement.verdict != check::Verdict::Mismatch;
     inspection_.notes.push_back(fmt::format("results: {}", check::to_string(judgement.verdict)));
+    return {};
+  }
+
+  // One value a root: the leaves of one that is a tuple itself together.
+  Status collect_results(const Literal& output) {
+    const std::vector<Literal> leaves = hlo::leaves(output);
+    size_t next = 0;
+    for (const NodeIndex root : graph_.roots) {
+      const hlo::Shape& shape = graph_.nodes[root].it->shape;
+      const size_t count = hlo::leaf_count(shape);
+      if (next + count > leaves.size())
+        return fail(ErrorKind::Internal, "the kernel has fewer results than its HLO, which has {}", shape.to_text());
+      const std::vector<Literal> own(leaves.begin() + static_cast<int64_t>(next),
+                                     leaves.begin() + static_cast<int64_t>(next + count));
+      results_.push_back(shape.is_tuple() ? Literal::tuple(own) : own.front());
+      next += count;
+    }
     return {};
   }
 
@@ -161,13 +179,25 @@ class LloInspector {
                            point.executions, point.elements});
     const Literal& expected = expected_[node];
     if (expected.shape().is_array()) to.expected = isolate::summarize(expected);
-    if (const Literal* result = result_of(node); result != nullptr && expected.shape().is_array()) {
-      write_values(*result, expected, {}, to);
+    if (const Literal* result = result_of(node); result != nullptr && expected.shape().is_valid()) {
+      write_result(*result, expected, to);
     } else if (!observation.seen.empty()) {
       write_values(observation.got.empty() ? expected : array_of_lanes(from.it->shape, observation.got), expected,
                    observation.seen, to);
     }
     inspection_.instructions.push_back(std::move(to));
+  }
+
+  // Of a tuple the first array that differs.
+  static void write_result(const Literal& got, const Literal& expected, InspectedInstruction& to) {
+    const std::vector<Literal> ours = hlo::leaves(got);
+    const std::vector<Literal> wanted = hlo::leaves(expected);
+    for (size_t leaf = 0; leaf < ours.size() && to.differing == 0; ++leaf) {
+      if (!ours[leaf].shape().is_array()) continue;
+      to.elements = wanted[leaf].element_count();
+      to.expected = isolate::summarize(wanted[leaf]);
+      write_values(ours[leaf], wanted[leaf], {}, to);
+    }
   }
 
   // `seen` empty: all elements.

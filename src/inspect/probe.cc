@@ -26,14 +26,38 @@ bool may_pack(ElementType type, int per_word) {
   return hlo::is_integer(type) && hlo::bit_width(type) * per_word == 32;
 }
 
-// Near enough to be the same element: with no rounding of the type, a formula's error.
-bool alike(ElementType type, uint32_t a, uint32_t b) {
-  if (!hlo::is_float(type)) return a == b;
-  const float x = std::bit_cast<float>(a);
-  const float y = std::bit_cast<float>(b);
-  if (!std::isfinite(x) || !std::isfinite(y)) return false;
-  const float tolerance = type == ElementType::F32 ? 0x1p-10F : type == ElementType::F16 ? 0x1p-9F : 0x1p-6F;
-  return std::abs(x - y) <= tolerance * std::max(std::abs(x), std::abs(y));
+// What counts as the same element: with no rounding of its type, a formula's error. Loosely: products in bfloat16 too,
+// whose sums may cancel.
+struct Likeness {
+  ElementType type;
+  float relative = 0;
+  float absolute = 0;
+
+  static Likeness close(ElementType type) {
+    return {type, type == ElementType::F32 ? 0x1p-10F : type == ElementType::F16 ? 0x1p-9F : 0x1p-6F};
+  }
+  static Likeness loose(ElementType type, float scale) { return {type, 0x1p-6F, 0x1p-6F * scale}; }
+
+  [[nodiscard]] bool operator()(uint32_t a, uint32_t b) const {
+    if (!hlo::is_float(type)) return a == b;
+    const float x = std::bit_cast<float>(a);
+    const float y = std::bit_cast<float>(b);
+    if (!std::isfinite(x) || !std::isfinite(y)) return false;
+    return std::abs(x - y) <= relative * std::max(std::abs(x), std::abs(y)) + absolute;
+  }
+};
+
+float root_mean_square(ElementType type, const std::vector<uint32_t>& words) {
+  if (!hlo::is_float(type)) return 0;
+  double sum = 0;
+  double count = 0;
+  for (const uint32_t word : words) {
+    const double value = std::bit_cast<float>(word);
+    if (!std::isfinite(value)) continue;
+    sum += value * value;
+    ++count;
+  }
+  return count == 0 ? 0 : static_cast<float>(std::sqrt(sum / count));
 }
 
 // How much a lane that holds an element says of which element it is.
@@ -75,6 +99,7 @@ Probe::Probe(const KernelGraph& graph, const Sightings& sightings, const Expecte
       expected_(expected),
       grids_(graph.nodes.size()),
       information_(graph.nodes.size(), 0),
+      scale_(graph.nodes.size(), 0),
       placements_(sightings.groups),
       observations_(graph.nodes.size()) {
   std::unordered_multimap<uint32_t, uint32_t> names;  // in the sightings -> in the stage
@@ -82,6 +107,7 @@ Probe::Probe(const KernelGraph& graph, const Sightings& sightings, const Expecte
   for (const Sighting& sighting : sightings.all) {
     if (expected[sighting.node].empty()) continue;
     track(sighting.number, sighting, false);
+    if (graph.nodes[sighting.node].constant) continue;
     const auto [first, last] = names.equal_range(sighting.number);
     for (auto name = first; name != last; ++name) track(name->second, sighting, true);
   }
@@ -94,6 +120,7 @@ void Probe::track(uint32_t number, const Sighting& sighting, bool renamed) {
     for (size_t p = 0; p < grids.size(); ++p)
       if (may_pack(shape.element_type(), kPerWord[p])) grids[p] = TileGrid(shape, kPerWord[p]);
     information_[sighting.node] = information_of(graph_.nodes[sighting.node], expected_[sighting.node]);
+    scale_[sighting.node] = root_mean_square(shape.element_type(), expected_[sighting.node]);
   }
   if (tracked_of_.size() <= number) tracked_of_.resize(number + 1, kUntracked);
   uint32_t& tracked = tracked_of_[number];
@@ -148,12 +175,17 @@ void Probe::place(Tracked& tracked, uint32_t core, uint64_t execution, const Vre
 
 namespace {
 
-// Whether `value` holds `tile` of the array `expected`: nine of ten lanes do, and they are not all alike.
-bool holds(const std::vector<uint32_t>& expected, ElementType type, const Tile& tile, int per_word, const Vreg& value) {
+// Whether `value` holds `tile` of the array `expected`: nine of ten lanes do, and they are not all alike. Zeros that
+// stand where zeros should say nothing.
+bool holds(const std::vector<uint32_t>& expected, const Likeness& alike, const Tile& tile, int per_word,
+           const Vreg& value) {
+  constexpr int least = 8;  // lanes that say something
   const int lanes = tile.rows * tile.columns;
+  const bool zero_tells = alike.type == ElementType::Pred;
+  int telling = 0;
+  int wrong = 0;
   const auto look = [&](int samples, int stride) {
-    int looked = 0;
-    int wrong = 0;
+    telling = wrong = 0;
     bool varied = false;
     uint32_t first = 0;
     for (int k = 0, at = 0; k < samples; ++k, at = (at + stride) % lanes) {
@@ -162,16 +194,20 @@ bool holds(const std::vector<uint32_t>& expected, ElementType type, const Tile& 
       const int64_t element = tile.element(row, column);
       if (element < 0) continue;
       const uint32_t word =
-          element_word(type, value.word[row / per_word * llo::kLanes + column], per_word, row % per_word);
+          element_word(alike.type, value.word[row / per_word * llo::kLanes + column], per_word, row % per_word);
       const uint32_t wanted = expected[static_cast<size_t>(element)];
-      if (looked++ == 0) first = wanted;
-      varied = varied || wanted != first;
-      if (!alike(type, word, wanted) && ++wrong > samples / 10) return false;
+      if (k == 0) first = wanted;
+      varied = varied || !alike(wanted, first);
+      if (word == 0 && wanted == 0 && !zero_tells) continue;
+      ++telling;
+      if (!alike(word, wanted) && ++wrong > samples / 10) return false;
     }
-    return varied && wrong * 10 <= looked;
+    return varied && wrong * 10 <= telling;
   };
-  if (lanes <= 64) return look(lanes, 1);
-  return look(16, 67) && look(64, 131 % lanes == 0 ? 1 : 131);
+  if (lanes <= 64) return look(lanes, 1) && telling >= std::min(least, lanes / 4);
+  if (!look(16, 67) && wrong > 1) return false;
+  if (look(64, 131 % lanes == 0 ? 1 : 131) && telling >= least) return true;
+  return wrong <= 6 && telling < least && look(lanes, 1) && telling >= least;
 }
 
 }  // namespace
@@ -181,15 +217,25 @@ int64_t Probe::find_tile(const Seen& seen, size_t packing, int64_t hint, const V
   const std::vector<uint32_t>& expected = expected_[seen.sighting.node];
   const ElementType type = graph_.nodes[seen.sighting.node].it->shape.element_type();
   const int64_t count = grid.count();
-  const auto is = [&](int64_t tile) {
-    return tile >= 0 && tile < count && holds(expected, type, grid.tile(tile), grid.per_word(), value);
+  const auto is = [&](int64_t tile, const Likeness& alike) {
+    return tile >= 0 && tile < count && holds(expected, alike, grid.tile(tile), grid.per_word(), value);
   };
-  if (is(hint)) return hint;
-  if (is(seen.last_tile + 1)) return seen.last_tile + 1;
+  const Likeness close = Likeness::close(type);
+  if (is(hint, close)) return hint;
+  if (is(seen.last_tile + 1, close)) return seen.last_tile + 1;
   if (count > kMostTilesSearched) return -1;
   for (int64_t tile = 0; tile < count; ++tile)
-    if (is(tile)) return tile;
-  return -1;
+    if (is(tile, close)) return tile;
+  if (!hlo::is_float(type)) return -1;
+  // Loosely only one tile may be meant.
+  const Likeness loose = Likeness::loose(type, scale_[seen.sighting.node]);
+  int64_t found = -1;
+  for (int64_t tile = 0; tile < count; ++tile) {
+    if (!is(tile, loose)) continue;
+    if (found >= 0) return -1;
+    found = tile;
+  }
+  return found;
 }
 
 void Probe::adopt(const Probe& other) {

@@ -120,6 +120,7 @@ class Probe {
   const ExpectedWords& expected_;
   std::vector<std::array<std::optional<TileGrid>, Placements::kPackings>> grids_;  // of each node
   std::vector<int> information_;  // of a lane that matches, by node: how much it says of the place
+  std::vector<float> scale_;      // of the values of a node: their root mean square
   std::vector<Tracked> tracked_;
   std::vector<uint32_t> tracked_of_;  // by number; UINT32_MAX: none
   Placements placements_;

@@ -1,0 +1,113 @@
+#include "tests/inspect/wrong_kernels.h"
+
+#include <algorithm>
+#include <map>
+
+#include "inspect/kernel_graph.h"
+#include "inspect/lanes.h"
+#include "inspect/sightings.h"
+#include "llo/frames.h"
+#include "llo/kernel.h"
+#include "llo/renamed.h"
+#include "numerics/compare.h"
+
+namespace sapper::inspect {
+namespace {
+
+// Of what each number was, execution by execution; defined bits only.
+using Trail = std::map<uint32_t, std::vector<uint64_t>>;
+
+struct Run {
+  Trail trail;
+  hlo::Literal output;
+};
+
+uint64_t hash_of(const llo::Machine& machine, llo::Slot slot) {
+  const llo::Vreg* undefined = machine.vector_undefined(slot);
+  const llo::Vreg& value = machine.vector(slot);
+  uint64_t hash = 0x243f6a8885a308d3U;
+  for (int i = 0; i < llo::kVregWords; ++i) {
+    hash = (hash ^ (undefined == nullptr ? value.word[i] : value.word[i] & ~undefined->word[i])) * 0x9e3779b97f4a7c15U;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+Result<Run> follow(const KernelCase& kernel, const llo::Program& program, const LloInspectionOptions& options) {
+  Run run;
+  llo::MachineOptions machine = options.machine;
+  machine.observer = [&](const llo::Step& step, llo::Machine& at) {
+    if (step.kind != llo::StepKind::Instruction || step.result == llo::kNoSlot) return;
+    if (step.bank != llo::Bank::Vector && step.bank != llo::Bank::Mask) return;
+    run.trail[at.instruction(step).result.number].push_back(hash_of(at, step.result));
+  };
+  const hlo::Computation& entry = kernel.module.entry_computation();
+  std::vector<hlo::Shape> shapes;
+  for (const hlo::InstructionIndex parameter : entry.parameters())
+    shapes.push_back(entry.instructions[parameter].shape);
+  SAPPER_TRY(llo::KernelRun done, llo::run_kernel(program, &kernel.original, kernel.operands, shapes,
+                                                  entry.root_instruction().shape, machine));
+  run.output = std::move(done.output);
+  return run;
+}
+
+// Whether one of `others` is before `node` in the graph.
+bool follows(const KernelGraph& graph, NodeIndex node, const std::set<NodeIndex>& others) {
+  std::vector<bool> reached(graph.nodes.size(), false);
+  std::vector<NodeIndex> open{node};
+  while (!open.empty()) {
+    const NodeIndex at = open.back();
+    open.pop_back();
+    for (const NodeIndex operand : graph.nodes[at].operands) {
+      if (reached[operand]) continue;
+      if (others.contains(operand)) return true;
+      reached[operand] = true;
+      open.push_back(operand);
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<std::set<std::string>> first_changed(const KernelCase& kernel, const llo::Program& wrong,
+                                            const LloInspectionOptions& options) {
+  SAPPER_TRY(const KernelGraph graph, graph_of(kernel.module));
+  SAPPER_TRY(const Run right_run, follow(kernel, kernel.final, options));
+  SAPPER_TRY(const Run wrong_run, follow(kernel, wrong, options));
+  if (numerics::same_bits(right_run.output, wrong_run.output, numerics::Alike::FlushedSubnormals))
+    return std::set<std::string>();
+  check::Judge judge(kernel.module, kernel.operands, options.evaluation, std::nullopt, options.policy);
+  SAPPER_CHECKED(judge.prepare());
+  if (judge.judge(wrong_run.output, check::Origin::Device).verdict != check::Verdict::Mismatch)
+    return std::set<std::string>();
+
+  SAPPER_TRY(const auto values,
+             expected_values(kernel.module, graph, kernel.operands, options.evaluation, options.memory_bytes));
+  std::vector<std::optional<uint32_t>> uniform(values.size());
+  for (size_t node = 0; node < values.size(); ++node) {
+    if (!graph.nodes[node].constant || !values[node].shape().is_array()) continue;
+    if (!fits_lane(values[node].shape().element_type())) continue;
+    const std::vector<uint32_t> words = lane_words(values[node]);
+    if (std::ranges::all_of(words, [&](uint32_t word) { return word == words.front(); })) uniform[node] = words.front();
+  }
+  const Sightings sightings = find_sightings(graph, llo::frames_of(kernel.original), uniform);
+  const auto renamed = llo::renamed_values(kernel.original, kernel.final);
+  std::multimap<uint32_t, NodeIndex> nodes_of;
+  for (const Sighting& sighting : sightings.all) nodes_of.emplace(sighting.number, sighting.node);
+
+  std::set<NodeIndex> changed(graph.roots.begin(), graph.roots.end());
+  for (const auto& [number, hashes] : right_run.trail) {
+    const auto other = wrong_run.trail.find(number);
+    if (other != wrong_run.trail.end() && other->second == hashes) continue;
+    const auto old = renamed.find(number);
+    const auto [first, last] = nodes_of.equal_range(old == renamed.end() ? number : old->second);
+    for (auto node = first; node != last; ++node) changed.insert(node->second);
+  }
+  std::set<std::string> names;
+  for (const NodeIndex node : changed)
+    if (!follows(graph, node, changed)) names.insert(graph.nodes[node].it->name);
+  return names;
+}
+
+}  // namespace sapper::inspect
