@@ -15,6 +15,7 @@ constexpr uint32_t kUntracked = UINT32_MAX;
 // Votes below this are no knowledge.
 constexpr int kLeastWeight = 16;
 constexpr int64_t kMostTilesSearched = int64_t{1} << 16;
+constexpr int64_t kMostTilesCompared = int64_t{1} << 10;  // to see that a register is only one of them
 
 constexpr std::array<int, Placements::kPackings> kPerWord{1, 2, 4};
 
@@ -158,7 +159,6 @@ Result<llo::KernelRun> Probe::survey(const RunKernel& run) {
 
 void Probe::place(Tracked& tracked, uint32_t core, uint64_t execution, const Vreg& value) {
   for (Seen& seen : tracked.seen) {
-    const NodeIndex node = seen.sighting.node;
     for (size_t packing = 0; packing < kPerWord.size(); ++packing) {
       if (!(*seen.grids)[packing]) continue;
       const Placements::Vote* known = placements_.at(seen.sighting.group, core, packing, execution);
@@ -167,7 +167,7 @@ void Probe::place(Tracked& tracked, uint32_t core, uint64_t execution, const Vre
       seen.last_tile = tile;
       ++tracked.matches[packing];
       ++seen.matches;
-      placements_.vote(seen.sighting.group, core, packing, execution, tile, information_[node]);
+      placements_.vote(seen.sighting.group, core, packing, execution, tile, weight_of(seen, packing, tile, value));
       break;
     }
   }
@@ -236,6 +236,18 @@ int64_t Probe::find_tile(const Seen& seen, size_t packing, int64_t hint, const V
     found = tile;
   }
   return found;
+}
+
+int Probe::weight_of(const Seen& seen, size_t packing, int64_t tile, const Vreg& value) const {
+  const NodeIndex node = seen.sighting.node;
+  if (information_[node] >= kLeastWeight) return information_[node];
+  const TileGrid& grid = *(*seen.grids)[packing];
+  const Likeness close = Likeness::close(graph_.nodes[node].it->shape.element_type());
+  if (grid.count() > kMostTilesCompared) return information_[node];
+  for (int64_t other = 0; other < grid.count(); ++other)
+    if (other != tile && holds(expected_[node], close, grid.tile(other), grid.per_word(), value))
+      return information_[node];
+  return kLeastWeight;
 }
 
 void Probe::adopt(const Probe& other) {

@@ -111,6 +111,8 @@ class Probe {
   void adopt(const Placements& other, uint32_t group, uint32_t core, size_t packing);
   void place(Tracked& tracked, uint32_t core, uint64_t execution, const llo::Vreg& value);
   [[nodiscard]] int64_t find_tile(const Seen& seen, size_t packing, int64_t hint, const llo::Vreg& value) const;
+  // How much a match says: little where values are few, unless no other tile matches.
+  [[nodiscard]] int weight_of(const Seen& seen, size_t packing, int64_t tile, const llo::Vreg& value) const;
   // The tile that a register holds of the node of `seen`; nullopt: nobody knows.
   [[nodiscard]] std::optional<Tile> tile_of(const Tracked& tracked, const Seen& seen, uint32_t core,
                                             uint64_t execution) const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 namespace sapper::inspect {
@@ -25,11 +26,21 @@ class Matcher {
       : graph_(graph), uniform_(uniform), bound_(graph.nodes.size()) {
     for (NodeIndex node = 0; node < graph.nodes.size(); ++node)
       if (is_elementwise(*graph.nodes[node].it) && graph.nodes[node].it->shape.is_array()) order_.push_back(node);
+    applied_in_.resize(graph.nodes.size(), kNoNode);
+    for (NodeIndex node = static_cast<NodeIndex>(graph.nodes.size()); node-- > 0;)
+      for (const NodeIndex user : graph.nodes[node].users) {
+        if (!graph.nodes[user].it->called.empty()) applied_in_[node] = user;
+        if (moves_only(*graph.nodes[user].it) && applied_in_[user] != kNoNode) applied_in_[node] = applied_in_[user];
+      }
   }
 
   Sightings run(const std::vector<Frame>& frames) {
     for (const Frame& frame : frames) {
-      if (const auto place = next_place(frame)) {
+      const NodeIndex reduction = reduction_of(frame);
+      if (reduction != kNoNode && !continues_piece(frame)) {
+        if (frame.result.number) reduced_[*frame.result.number] = reduction;
+        found_.code.push_back({frame.first, frame.end, reduction});
+      } else if (const auto place = next_place(frame)) {
         take(frame, *place);
       } else {
         ++found_.unmatched;
@@ -40,6 +51,28 @@ class Matcher {
   }
 
  private:
+  static bool moves_only(const hlo::Instruction& instruction) {
+    return instruction.opcode == hlo::Opcode::Bitcast || instruction.opcode == hlo::Opcode::Copy ||
+           instruction.opcode == hlo::Opcode::Reshape || instruction.opcode == hlo::Opcode::Transpose;
+  }
+
+  // The computation that a reduction applies has frames too: of its operands' values, or of what was reduced so far.
+  [[nodiscard]] NodeIndex reduction_of(const Frame& frame) const {
+    for (const FrameValue& operand : frame.operands)
+      if (operand.number)
+        if (const auto reduced = reduced_.find(*operand.number); reduced != reduced_.end()) return reduced->second;
+    return kNoNode;
+  }
+
+  // Whether `frame` is of an instruction that takes what was computed before in this piece.
+  [[nodiscard]] bool continues_piece(const Frame& frame) const {
+    const auto place = place_in(frame, next_, order_.size(), piece_, {Fit::Exact, Fit::Reloaded});
+    if (!place) return false;
+    return std::ranges::any_of(graph_.nodes[order_[*place]].operands, [this](NodeIndex operand) {
+      return is_elementwise(*graph_.nodes[operand].it) && !uniform_[operand];
+    });
+  }
+
   // How much may be amiss where a frame is laid over an instruction.
   enum class Fit {
     Exact,     // each operand is the value that stands for it in this piece
@@ -94,6 +127,7 @@ class Matcher {
         see(frame.operands[k].number, operands[k], false);
     }
     bound_[node] = {piece_, frame.result};
+    if (applied_in_[node] != kNoNode && frame.result.number) reduced_[*frame.result.number] = applied_in_[node];
     see(frame.result.number, node, false);
     see(frame.mask, node, true);
     found_.code.push_back({frame.first, frame.end, node});
@@ -120,6 +154,8 @@ class Matcher {
   const std::vector<std::optional<uint32_t>>& uniform_;
   std::vector<NodeIndex> order_;  // instructions that have frames
   std::vector<Binding> bound_;
+  std::vector<NodeIndex> applied_in_;  // of each node: the reduction or the like that takes its values one by one
+  std::unordered_map<uint32_t, NodeIndex> reduced_;  // values that are reduced, or are in part
   std::map<std::pair<uint32_t, NodeIndex>, std::optional<Sighting>> latest_;
   std::map<std::tuple<int64_t, std::vector<int64_t>, std::vector<int64_t>>, uint32_t> groups_;
   size_t next_ = 0;

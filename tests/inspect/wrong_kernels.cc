@@ -68,6 +68,17 @@ bool follows(const KernelGraph& graph, NodeIndex node, const std::set<NodeIndex>
   return false;
 }
 
+std::set<NodeIndex> changed_roots(const KernelGraph& graph, const hlo::Literal& right, const hlo::Literal& wrong) {
+  const std::vector<hlo::Literal> a = hlo::leaves(right);
+  const std::vector<hlo::Literal> b = hlo::leaves(wrong);
+  std::set<NodeIndex> changed;
+  size_t leaf = 0;
+  for (const NodeIndex root : graph.roots)
+    for (uint32_t k = hlo::leaf_count(graph.nodes[root].it->shape); k > 0; --k, ++leaf)
+      if (!numerics::same_bits(a[leaf], b[leaf], numerics::Alike::FlushedSubnormals)) changed.insert(root);
+  return changed;
+}
+
 }  // namespace
 
 Result<std::set<std::string>> first_changed(const KernelCase& kernel, const llo::Program& wrong,
@@ -96,7 +107,7 @@ Result<std::set<std::string>> first_changed(const KernelCase& kernel, const llo:
   std::multimap<uint32_t, NodeIndex> nodes_of;
   for (const Sighting& sighting : sightings.all) nodes_of.emplace(sighting.number, sighting.node);
 
-  std::set<NodeIndex> changed(graph.roots.begin(), graph.roots.end());
+  std::set<NodeIndex> changed = changed_roots(graph, right_run.output, wrong_run.output);
   for (const auto& [number, hashes] : right_run.trail) {
     const auto other = wrong_run.trail.find(number);
     if (other != wrong_run.trail.end() && other->second == hashes) continue;
