@@ -148,6 +148,20 @@ std::string to_text(const Inspection& inspection) {
   return text;
 }
 
+std::string headline(const Inspection& inspection) {
+  if (inspection.first_divergence) {
+    const InspectedInstruction& first = inspection.instructions[*inspection.first_divergence];
+    return fmt::format("{} diverges{}{}", instruction_of(inspection, first).name, first.reason.empty() ? "" : ": ",
+                       first.reason);
+  }
+  std::vector<std::string> liberties;
+  for (const InspectedInstruction& inspected : inspection.instructions)
+    if (inspected.standing == Standing::Explained)
+      liberties.push_back(
+          fmt::format("{} is {}", instruction_of(inspection, inspected).name, to_string(inspected.liberty)));
+  return liberties.empty() ? "nothing that was seen diverges" : fmt::format("{}", fmt::join(liberties, ", "));
+}
+
 std::string to_json(const Inspection& inspection) {
   Json json{{"target", inspection.target},
             {"stage", inspection.stage},

@@ -10,6 +10,8 @@ namespace sapper::inspect {
 
 // A line an instruction, then the first divergence in detail.
 [[nodiscard]] std::string to_text(const Inspection& inspection);
+// What diverges first, else the liberties that were taken, in one line.
+[[nodiscard]] std::string headline(const Inspection& inspection);
 // One object, without whole values (docs/json.md).
 [[nodiscard]] std::string to_json(const Inspection& inspection);
 // 0 nothing diverges, 1 something does, 3 the results are wrong and nothing that was seen tells why.
