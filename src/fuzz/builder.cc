@@ -135,6 +135,8 @@ std::optional<Builder::Index> Builder::existing(const Shape& shape) {
 }
 
 Builder::Index Builder::parameter(const Shape& shape) {
+  if (!grammar_.takes(Opcode::Parameter, shape.element_type()))
+    return convert(parameter(shape.with_element_type(ElementType::S8)), shape.element_type());
   const Index made = add(Opcode::Parameter, shape, {});
   at(made).parameter_number = frame().parameters++;
   frame().visible.push_back(made);
@@ -170,8 +172,8 @@ Builder::Index Builder::within(const Shape& shape, double low, double high, bool
     high = std::min(high, largest);
   }
   const Index operand = value(shape);
-  const Index least = number(type, low);
-  return add(Opcode::Clamp, shape, {least, operand, number(type, high)});
+  const Index least = splat(shape, low);
+  return add(Opcode::Clamp, shape, {least, operand, splat(shape, high)});
 }
 
 Builder::Index Builder::constant(Literal literal) {

@@ -1,7 +1,49 @@
 #include "fuzz/dialect.h"
 
-namespace sapper::fuzz {
+#include <algorithm>
 
-Grammar within_dialects(Grammar grammar, const std::vector<target::Target>&) { return grammar; }
+namespace sapper::fuzz {
+namespace {
+
+using hlo::ElementType;
+using hlo::Opcode;
+using target::Platform;
+
+// Opcodes over these types, all types where none is named, are not taken on the platform.
+struct Refusal {
+  Platform platform = Platform::Cpu;
+  std::vector<Opcode> opcodes;
+  std::vector<ElementType> types;
+};
+
+const std::vector<ElementType> complex_types = {ElementType::C64, ElementType::C128};
+const std::vector<ElementType> below_four_bits = {ElementType::S1, ElementType::S2, ElementType::U1, ElementType::U2};
+
+const std::vector<Refusal> refusals = {
+    // "Is called on unsupported shape", where values enter and leave the program.
+    {Platform::Cpu, {Opcode::Parameter}, {ElementType::S1, ElementType::U1}},
+    // The compiler crashes (docs/findings).
+    {Platform::Cpu,
+     {Opcode::Acos, Opcode::Acosh, Opcode::Asin, Opcode::Asinh, Opcode::Atanh, Opcode::Cosh, Opcode::Sinh},
+     complex_types},
+    {Platform::Cpu, {Opcode::Concatenate}, below_four_bits},
+    // "Inputs must have the same shape"; "unsupported operand type in op dot"; "failed to legalize".
+    {Platform::Cpu, {Opcode::Sort, Opcode::Dot}, below_four_bits},
+    // "is not supported by XLA:CPU ThunkEmitter"; "Unsupported stochastic convert".
+    {Platform::Cpu, {Opcode::RaggedDot, Opcode::StochasticConvert}, {}},
+};
+
+}  // namespace
+
+Grammar within_dialects(Grammar grammar, const std::vector<target::Target>& targets) {
+  for (const Refusal& refusal : refusals) {
+    if (std::ranges::find(targets, refusal.platform, &target::Target::platform) == targets.end()) continue;
+    for (const Opcode opcode : refusal.opcodes) {
+      if (refusal.types.empty()) grammar.without.insert(opcode);
+      for (const ElementType type : refusal.types) grammar.without_types.insert({opcode, type});
+    }
+  }
+  return grammar;
+}
 
 }  // namespace sapper::fuzz

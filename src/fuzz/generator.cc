@@ -8,8 +8,9 @@ using hlo::ElementType;
 using hlo::Shape;
 
 Program generate(const Grammar& grammar, Choices choices) {
+  const auto at_boundary = [&](ElementType type) { return grammar.takes(hlo::Opcode::Parameter, type); };
   const auto array = [&] {
-    const ElementType type = choose_type(grammar, choices, [](ElementType) { return true; }).value_or(ElementType::F32);
+    const ElementType type = choose_type(grammar, choices, at_boundary).value_or(ElementType::F32);
     return Shape::array(type, choose_dimensions(grammar, choices, grammar.rank, grammar.elements));
   };
   const Shape root = choices.chance(15) ? Shape::tuple({array(), array()}) : array();

@@ -27,7 +27,7 @@ bool Grammar::takes(Opcode opcode) const {
 }
 
 bool Grammar::takes(Opcode opcode, ElementType type) const {
-  return takes(opcode) && !without_types.contains({opcode, type});
+  return (opcode == Opcode::Parameter || takes(opcode)) && !without_types.contains({opcode, type});
 }
 
 std::optional<ElementType> choose_type(const Grammar& grammar, Choices& choices,

@@ -29,8 +29,8 @@ struct Grammar {
   int depth = 5;            // most operations one above the other
   int64_t instructions = 40;
   std::set<hlo::Opcode> only;  // empty: all of the table
-  // What the compilers at hand do not take (fuzz/dialect.h): the opcode whatever the type, or where a type of this
-  // class takes part.
+  // What the compilers at hand do not take (fuzz/dialect.h): the opcode, or the opcode over the type. Parameter: what
+  // enters and leaves the program.
   std::set<hlo::Opcode> without;
   std::set<std::pair<hlo::Opcode, hlo::ElementType>> without_types;
 

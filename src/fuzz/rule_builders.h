@@ -17,6 +17,7 @@ using hlo::Shape;
 
 // rules_elementwise.cc
 bool makes_same_type(const Rule& rule, const Grammar& grammar, const Shape& wanted);
+bool makes_real_function(const Rule& rule, const Grammar& grammar, const Shape& wanted);
 bool makes_copy(const Rule& rule, const Grammar& grammar, const Shape& wanted);
 bool makes_quotient(const Rule& rule, const Grammar& grammar, const Shape& wanted);
 bool makes_float(const Rule& rule, const Grammar& grammar, const Shape& wanted);

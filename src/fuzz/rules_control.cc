@@ -39,11 +39,15 @@ bool makes_random(const Rule& rule, const Grammar& grammar, const Shape& wanted)
 Index build_map(const Rule& rule, Builder& builder, const Shape& wanted) {
   Choices& choices = builder.choices();
   std::vector<Shape> arrays, scalars;
+  // XLA wants all floating-point operands of one type.
+  const auto fits = [&](ElementType type) {
+    const bool is_whole = hlo::is_integer(type) || type == ElementType::Pred;
+    return (is_whole || type == wanted.element_type()) && builder.grammar().takes(rule.opcode, type);
+  };
   for (int64_t left = choices.between(1, 3); left > 0; --left) {
-    const auto type =
-        choose_type(builder.grammar(), choices, [&](ElementType t) { return builder.grammar().takes(rule.opcode, t); });
-    arrays.push_back(wanted.with_element_type(type.value_or(wanted.element_type())));
-    scalars.push_back(Shape::scalar(arrays.back().element_type()));
+    const ElementType type = choose_type(builder.grammar(), choices, fits).value_or(wanted.element_type());
+    arrays.push_back(wanted.with_element_type(type));
+    scalars.push_back(Shape::scalar(type));
   }
   std::vector<Index> operands = values(builder, arrays);
   const hlo::ComputationIndex body = builder.lifted("mapped", scalars, Shape::scalar(wanted.element_type()));

@@ -58,6 +58,10 @@ bool makes_same_type(const Rule& rule, const Grammar& grammar, const Shape& want
   return accepts(rule.opcode, wanted.element_type()) && grammar.takes(rule.opcode, wanted.element_type());
 }
 
+bool makes_real_function(const Rule& rule, const Grammar& grammar, const Shape& wanted) {
+  return hlo::is_float(wanted.element_type()) && grammar.takes(rule.opcode, wanted.element_type());
+}
+
 bool makes_copy(const Rule& rule, const Grammar& grammar, const Shape& wanted) {
   return grammar.takes(rule.opcode, wanted.element_type());
 }
@@ -188,9 +192,9 @@ Index build_clamp(const Rule& rule, Builder& builder, const Shape& wanted) {
   if (builder.choices().chance(60)) {
     const auto [least, most] = range_of(type);
     const Index operand = builder.value(wanted);
-    const Index low = builder.number(type, std::max(least, -1.0));
+    const Index low = builder.splat(wanted, std::max(least, -1.0));
     const double high = static_cast<double>(builder.choices().between(1, 5));
-    return builder.add(rule.opcode, wanted, {low, operand, builder.number(type, std::min(high, most))});
+    return builder.add(rule.opcode, wanted, {low, operand, builder.splat(wanted, std::min(high, most))});
   }
   const Index a = builder.value(wanted);
   const Index b = builder.value(wanted);
