@@ -61,16 +61,6 @@ Builder::Builder(Grammar grammar, Choices& choices) : grammar_(std::move(grammar
   frame().is_entry = true;
 }
 
-Builder::Builder(Grammar grammar, Choices& choices, hlo::Module module)
-    : grammar_(std::move(grammar)), choices_(choices), module_(std::move(module)) {
-  SAPPER_ASSERT(module_.entry + 1 == module_.computations.size());
-  frames_.emplace_back();
-  frame().computation = std::move(module_.computations.back());
-  module_.computations.pop_back();
-  frame().is_entry = true;
-  frame().parameters = std::ssize(frame().computation.parameters());
-}
-
 Builder::Index Builder::add(Opcode opcode, const Shape& shape, std::vector<Index> operands) {
   Instruction instruction;
   instruction.opcode = opcode;

@@ -16,8 +16,6 @@ class Builder {
 
   // `choices` must outlive the builder. Begins the entry computation, whose parameters come as they are needed.
   Builder(Grammar grammar, Choices& choices);
-  // Goes on with a module whose last computation is the entry.
-  Builder(Grammar grammar, Choices& choices, hlo::Module module);
 
   [[nodiscard]] Choices& choices() { return choices_; }
   [[nodiscard]] const Grammar& grammar() const { return grammar_; }
@@ -64,6 +62,9 @@ class Builder {
 
   // The same with only these opcodes, so many operations deep.
   Index over(const std::vector<Index>& leaves, const hlo::Shape& result, std::set<hlo::Opcode> only, int depth);
+
+  // New parameters of the computation at hand are numbered from here on.
+  void reserve_parameters(int64_t count) { frame().parameters = count; }
 
   // The module, with this root of the entry.
   [[nodiscard]] hlo::Module finish(Index root);

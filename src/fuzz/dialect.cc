@@ -9,7 +9,7 @@ using hlo::ElementType;
 using hlo::Opcode;
 using target::Platform;
 
-// Opcodes over these types, all types where none is named, are not taken on the platform.
+// These opcodes over these types are not taken on the platform; no opcodes or no types named: all of them.
 struct Refusal {
   Platform platform = Platform::Cpu;
   std::vector<Opcode> opcodes;
@@ -20,8 +20,8 @@ const std::vector<ElementType> complex_types = {ElementType::C64, ElementType::C
 const std::vector<ElementType> below_four_bits = {ElementType::S1, ElementType::S2, ElementType::U1, ElementType::U2};
 
 const std::vector<Refusal> refusals = {
-    // "Is called on unsupported shape", where values enter and leave the program.
-    {Platform::Cpu, {Opcode::Parameter}, {ElementType::S1, ElementType::U1}},
+    // "Is called on unsupported shape", where values enter and leave kernels.
+    {Platform::Cpu, {}, {ElementType::S1, ElementType::U1}},
     // The compiler crashes (docs/findings).
     {Platform::Cpu,
      {Opcode::Acos, Opcode::Acosh, Opcode::Asin, Opcode::Asinh, Opcode::Atanh, Opcode::Cosh, Opcode::Sinh},
@@ -38,6 +38,10 @@ const std::vector<Refusal> refusals = {
 Grammar within_dialects(Grammar grammar, const std::vector<target::Target>& targets) {
   for (const Refusal& refusal : refusals) {
     if (std::ranges::find(targets, refusal.platform, &target::Target::platform) == targets.end()) continue;
+    if (refusal.opcodes.empty())
+      std::erase_if(grammar.types, [&](const WeightedType& type) {
+        return std::ranges::find(refusal.types, type.type) != refusal.types.end();
+      });
     for (const Opcode opcode : refusal.opcodes) {
       if (refusal.types.empty()) grammar.without.insert(opcode);
       for (const ElementType type : refusal.types) grammar.without_types.insert({opcode, type});

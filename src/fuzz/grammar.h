@@ -26,8 +26,8 @@ struct Grammar {
                                 32, 33, 64, 127, 128, 129, 130, 255, 256, 257, 384, 640};
   int64_t rank = 4;         // most dimensions of a value
   int64_t elements = 2048;  // most of a value
-  int depth = 5;            // most operations one above the other
-  int64_t instructions = 40;
+  int depth = 4;            // most operations one above the other
+  int64_t instructions = 20;
   std::set<hlo::Opcode> only;  // empty: all of the table
   // What the compilers at hand do not take (fuzz/dialect.h): the opcode, or the opcode over the type. Parameter: what
   // enters and leaves the program.
