@@ -223,7 +223,11 @@ OutputReport Judge::judge_leaf(Leaf leaf) {
       return report;
     }
   }
-  if (!open_meaning_) open_meaning_ = open_meaning(module_).value_or("");
+  if (!open_meaning_) {
+    auto open = open_meaning(module_);
+    if (!open) open = open_meaning_on(module_, arguments_, evaluation_);
+    open_meaning_ = open ? open->why : "";
+  }
   if (open_meaning_->empty()) return report;
   report.verdict = Verdict::Undetermined;
   report.reason = *open_meaning_;

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
+
+#include "check/single_instruction.h"
 
 namespace sapper::check {
 namespace {
@@ -61,27 +65,170 @@ bool is_neutral(Opcode body, const Literal& value) {
   }
 }
 
-}  // namespace
+// A comparison that says of equal elements that each comes before the other orders nothing.
+std::optional<std::string> open_order(const Module& module, const Instruction& sort) {
+  const Instruction& root = module.computations[sort.called[0]].root_instruction();
+  const std::string& direction = root.attributes().comparison_direction();
+  if (root.opcode != Opcode::Compare || direction == "LT" || direction == "GT") return std::nullopt;
+  return fmt::format("{} sorts by a comparison {}, which is no strict order", sort.name, direction);
+}
 
-std::optional<std::string> open_meaning(const Module& module) {
-  for (const Computation& computation : module.computations) {
-    for (const Instruction& instruction : computation.instructions) {
-      if (instruction.opcode == Opcode::CustomCall && instruction.attributes().custom_call_target() == "Eigh")
-        return fmt::format("{}: the signs of eigenvectors and the order of equal eigenvalues are left open",
-                           instruction.name);
-      if (instruction.opcode != Opcode::Reduce && instruction.opcode != Opcode::ReduceWindow) continue;
-      if (instruction.shape.is_tuple()) continue;
-      const Instruction* const init = constant_behind(computation, computation.instructions[instruction.operands[1]]);
-      const Computation& body = module.computations[instruction.called[0]];
-      if (init == nullptr || !init->shape.is_array() || body.instructions.size() != 3) continue;
-      const Opcode operation = body.root_instruction().opcode;
-      if (is_neutral(operation, *init->literal)) continue;
-      return fmt::format(
-          "{} starts from {}, which is not neutral for {}: how often a reduction uses its initial value is left open",
-          instruction.name, init->name, hlo::to_string(operation));
-    }
+std::optional<std::string> open_start(const Module& module, const Computation& computation, const Instruction& fold) {
+  if (fold.shape.is_tuple()) return std::nullopt;
+  const Instruction* const init = constant_behind(computation, computation.instructions[fold.operands[1]]);
+  const Computation& body = module.computations[fold.called[0]];
+  if (init == nullptr || !init->shape.is_array() || body.instructions.size() != 3) return std::nullopt;
+  const Opcode operation = body.root_instruction().opcode;
+  if (is_neutral(operation, *init->literal)) return std::nullopt;
+  return fmt::format(
+      "{} starts from {}, which is not neutral for {}: how often a reduction uses its initial value is left open",
+      fold.name, init->name, hlo::to_string(operation));
+}
+
+std::optional<std::string> why_open(const Module& module, const Computation& computation, const Instruction& of) {
+  switch (of.opcode) {
+    case Opcode::CustomCall:
+      if (of.attributes().custom_call_target() != "Eigh") return std::nullopt;
+      return fmt::format("{}: the signs of eigenvectors and the order of equal eigenvalues are left open", of.name);
+    case Opcode::Rng: return fmt::format("{}: its random numbers are the device's own", of.name);
+    case Opcode::RngBitGenerator:
+      if (of.attributes().rng_algorithm() != proto::RNG_DEFAULT) return std::nullopt;
+      return fmt::format("{}: the default algorithm for random bits is the device's own", of.name);
+    case Opcode::Sort: return open_order(module, of);
+    case Opcode::Reduce:
+    case Opcode::ReduceWindow: return open_start(module, computation, of);
+    default: return std::nullopt;
+  }
+}
+
+// The index vectors of a gather or scatter, in order.
+std::vector<std::vector<int64_t>> index_vectors(const Literal& indices, int64_t vector_dim) {
+  const hlo::Shape& shape = indices.shape();
+  const bool implicit = vector_dim == static_cast<int64_t>(shape.rank());
+  const int64_t components = implicit ? 1 : shape.dimension(static_cast<size_t>(vector_dim));
+  int64_t inner = 1;  // elements between two components of a vector
+  for (size_t d = static_cast<size_t>(vector_dim) + 1; d < shape.rank(); ++d) inner *= shape.dimension(d);
+  std::vector<std::vector<int64_t>> vectors;
+  const int64_t count = components == 0 ? 0 : indices.element_count() / components;
+  for (int64_t v = 0; v < count; ++v) {
+    std::vector<int64_t>& vector = vectors.emplace_back();
+    for (int64_t c = 0; c < components; ++c)
+      vector.push_back(indices.integer_at((v / inner * components + c) * inner + v % inner));
+  }
+  return vectors;
+}
+
+bool overwrites(const Module& module, const Instruction& scatter) {
+  const Instruction& root = module.computations[scatter.called[0]].root_instruction();
+  return root.opcode == Opcode::Parameter && root.parameter_number == 1;
+}
+
+std::optional<std::string> open_scatter(const Module& module, const Instruction& scatter, const Literal& indices) {
+  std::vector<std::vector<int64_t>> vectors =
+      index_vectors(indices, scatter.attributes().scatter_dimension_numbers().index_vector_dim());
+  if (scatter.attributes().indices_are_sorted() && !std::ranges::is_sorted(vectors))
+    return fmt::format("{} says that its indices are sorted, and they are not", scatter.name);
+  const bool promised = scatter.attributes().unique_indices();
+  if (!promised && !overwrites(module, scatter)) return std::nullopt;
+  std::ranges::sort(vectors);
+  if (std::ranges::adjacent_find(vectors) == vectors.end()) return std::nullopt;
+  if (promised) return fmt::format("{} says that its indices are unique, and they are not", scatter.name);
+  return fmt::format("{} overwrites an element twice: which of the two stays is left open", scatter.name);
+}
+
+std::optional<std::string> open_division(const Instruction& division, const Literal& dividend, const Literal& divisor) {
+  const ElementType type = divisor.shape().element_type();
+  if (!hlo::is_integer(type)) return std::nullopt;
+  const bool is_signed = hlo::element_class(type) == hlo::ElementClass::Signed;
+  const auto least = static_cast<int64_t>(~uint64_t{0} << (hlo::bit_width(type) - 1));
+  for (int64_t i = 0; i < divisor.element_count(); ++i) {
+    const int64_t by = divisor.integer_at(i);
+    if (by == 0) return fmt::format("{} divides by 0: the result is the device's own", division.name);
+    if (is_signed && by == -1 && dividend.integer_at(i) == least)
+      return fmt::format("{} divides the least number by -1: the result is the device's own", division.name);
   }
   return std::nullopt;
+}
+
+std::optional<std::string> open_conversion(const Instruction& convert, const Literal& operand) {
+  const ElementType to = convert.shape.element_type();
+  if (!hlo::is_float(operand.shape().element_type()) || !hlo::is_integer(to)) return std::nullopt;
+  const bool is_signed = hlo::element_class(to) == hlo::ElementClass::Signed;
+  const double high = std::ldexp(1.0, hlo::bit_width(to) - (is_signed ? 1 : 0));
+  for (int64_t i = 0; i < operand.element_count(); ++i) {
+    const double value = std::trunc(operand.real_at(i));
+    if (value >= (is_signed ? -high : 0) && value < high) continue;
+    return fmt::format("{} makes an integer of {}, which does not fit: the result is the device's own", convert.name,
+                       operand.real_at(i));
+  }
+  return std::nullopt;
+}
+
+bool holds_nan(const Literal& array) {
+  if (!hlo::is_float(array.shape().element_type())) return false;
+  for (int64_t i = 0; i < array.element_count(); ++i)
+    if (std::isnan(array.real_at(i))) return true;
+  return false;
+}
+
+std::optional<std::string> why_open_on(const Module& module, const Instruction& of,
+                                       const std::vector<Literal>& operands) {
+  switch (of.opcode) {
+    case Opcode::Scatter: return open_scatter(module, of, operands[operands.size() / 2]);
+    case Opcode::Gather: {
+      const auto vectors = index_vectors(operands[1], of.attributes().gather_dimension_numbers().index_vector_dim());
+      if (!of.attributes().indices_are_sorted() || std::ranges::is_sorted(vectors)) return std::nullopt;
+      return fmt::format("{} says that its indices are sorted, and they are not", of.name);
+    }
+    case Opcode::Divide:
+    case Opcode::Remainder: return open_division(of, operands[0], operands[1]);
+    case Opcode::Convert: return open_conversion(of, operands[0]);
+    case Opcode::Sort: {
+      const Instruction& root = module.computations[of.called[0]].root_instruction();
+      const bool total = root.opcode != Opcode::Compare || root.attributes().comparison_type() == "TOTALORDER";
+      if (total || !holds_nan(operands[0])) return std::nullopt;
+      return fmt::format("{} sorts NaNs by a comparison that does not order them", of.name);
+    }
+    default: return std::nullopt;
+  }
+}
+
+bool may_be_open(const Computation& computation, const Instruction& of) {
+  switch (of.opcode) {
+    case Opcode::Scatter:
+    case Opcode::Sort: return true;
+    case Opcode::Gather: return of.attributes().indices_are_sorted();
+    case Opcode::Divide:
+    case Opcode::Remainder: return hlo::is_integer(of.shape.element_type());
+    case Opcode::Convert:
+      return hlo::is_integer(of.shape.element_type()) &&
+             hlo::is_float(computation.instructions[of.operands[0]].shape.element_type());
+    default: return false;
+  }
+}
+
+}  // namespace
+
+std::optional<OpenMeaning> open_meaning(const Module& module) {
+  for (const Computation& computation : module.computations)
+    for (const Instruction& instruction : computation.instructions)
+      if (auto why = why_open(module, computation, instruction)) return OpenMeaning{*why, instruction.opcode};
+  return std::nullopt;
+}
+
+std::optional<OpenMeaning> open_meaning_on(const Module& module, std::span<const Literal> arguments,
+                                           const eval::Options& evaluation) {
+  std::optional<OpenMeaning> found;
+  eval::Options options = evaluation;
+  options.substitute.covers = may_be_open;
+  options.substitute.run = [&](const Computation& computation, const Instruction& instruction,
+                               std::vector<Literal> operands) -> Result<Literal> {
+    if (!found)
+      if (auto why = why_open_on(module, instruction, operands)) found = OpenMeaning{*why, instruction.opcode};
+    return eval::evaluate(single_instruction_module(module, computation, instruction), operands);
+  };
+  if (!eval::evaluate(module, arguments, options)) return std::nullopt;
+  return found;
 }
 
 }  // namespace sapper::check

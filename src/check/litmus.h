@@ -3,15 +3,31 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
+#include "eval/evaluator.h"
 #include "hlo/module.h"
 
 namespace sapper::check {
 
-// A sentence naming the first instruction whose result the operation semantics leave open: a reduce or reduce-window
-// whose initial value is a constant that is not neutral for its body (how often it enters the result is left open), an
-// eigendecomposition (the signs of its vectors). nullopt: none found.
-[[nodiscard]] std::optional<std::string> open_meaning(const hlo::Module& module);
+struct OpenMeaning {
+  std::string why;  // a sentence naming the instruction
+  hlo::Opcode opcode = hlo::Opcode::Parameter;
+};
+
+// The first instruction whose result the operation semantics leave open whatever the arguments: a reduce or
+// reduce-window whose initial value is a constant that is not neutral for its body (how often it enters the result is
+// left open), a sort whose comparison is no strict order, random numbers of the device, an eigendecomposition (the
+// signs of its vectors). nullopt: none found.
+[[nodiscard]] std::optional<OpenMeaning> open_meaning(const hlo::Module& module);
+
+// The first one whose result is left open on these arguments: a scatter that promised unique indices and has equal
+// ones, or that overwrites one element twice, indices that were promised sorted and are not, a division of integers by
+// 0 or one that overflows, a number that becomes an integer and does not fit, a sort of NaNs by a comparison that does
+// not order them.
+[[nodiscard]] std::optional<OpenMeaning> open_meaning_on(const hlo::Module& module,
+                                                         std::span<const hlo::Literal> arguments,
+                                                         const eval::Options& evaluation);
 
 }  // namespace sapper::check

@@ -9,6 +9,7 @@ void add_bisect(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_isolate(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);
+void add_fuzz(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_findings(CLI::App& app, int& exit_code);
 void add_eval(CLI::App& app, int& exit_code);

@@ -1,8 +1,8 @@
 // sapper isolate: large programs cut into pieces, each judged alone.
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "check/batch.h"
+#include "cli/campaign_options.h"
 #include "cli/commands.h"
 #include "cli/judging_options.h"
 #include "cli/store_options.h"
@@ -19,34 +19,12 @@ struct Arguments {
   StoreOptions store;
   check::Level level = check::Level::Hlo;
   std::string granularity;
-  std::optional<std::string> shard;
-  std::optional<uint64_t> shards;
-  std::string budget;
+  CampaignOptions campaign;
   bool captured = false;
   std::vector<std::string> only;
   std::vector<std::string> skip;
-  int jobs = 0;
   bool json = false;
 };
-
-// "90s", "10m", "2h"; seconds without a letter; empty: 0.
-Result<double> parse_duration(const std::string& text) {
-  if (text.empty()) return 0;
-  const size_t digits = text.find_first_not_of("0123456789.");
-  const std::string unit = digits == std::string::npos ? "s" : text.substr(digits);
-  double number = 0;
-  const double scale = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (scale == 0 || !CLI::detail::lexical_cast(text.substr(0, digits), number) || !(number > 0))
-    return fail(ErrorKind::BadInput, "--budget {}: expected a time such as 90s, 10m or 2h", text);
-  return number * scale;
-}
-
-Result<isolate::Shard> shard_of(const Arguments& arguments) {
-  if (arguments.shard) return isolate::parse_shard(*arguments.shard);
-  SAPPER_TRY(const auto given,
-             isolate::shard_from_environment([](const char* name) { return std::getenv(name); }, arguments.shards));
-  return given.value_or(isolate::Shard{});
-}
 
 Result<isolate::CampaignOptions> campaign_options(const Arguments& arguments) {
   isolate::CampaignOptions options;
@@ -62,12 +40,11 @@ Result<isolate::CampaignOptions> campaign_options(const Arguments& arguments) {
     SAPPER_TRY(options.cut.granularity, isolate::parse_granularity(arguments.granularity));
   }
   options.inputs = arguments.captured ? isolate::InputsFrom::Captured : isolate::InputsFrom::Ranges;
-  SAPPER_TRY(options.shard, shard_of(arguments));
-  SAPPER_TRY(options.budget_seconds, parse_duration(arguments.budget));
+  SAPPER_TRY(options.shard, shard_of(arguments.campaign));
+  SAPPER_TRY(options.budget_seconds, budget_seconds(arguments.campaign));
   options.only = arguments.only;
   options.skip = arguments.skip;
-  options.jobs =
-      arguments.jobs > 0 ? arguments.jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  options.jobs = jobs_of(arguments.campaign);
   return options;
 }
 
@@ -168,15 +145,7 @@ void add_isolate(CLI::App& app, int& exit_code) {
   command->add_option("--filter", arguments->only,
                       "Only pieces with this in a name, or this opcode, or this beginning of a fingerprint");
   command->add_option("--skip", arguments->skip, "No pieces with this, which is read as --filter's");
-  auto* const shard =
-      command->add_option("--shard", arguments->shard,
-                          "I/N: this process's share; default: what the job scheduler says (docs/distributed.md)");
-  command->add_option("--shards", arguments->shards, "How many shards there are, where the scheduler does not say")
-      ->check(CLI::Range(1, 1000000))
-      ->excludes(shard);
-  command->add_option("--budget", arguments->budget, "Begin no piece after this long: 90s, 10m, 2h");
-  command->add_option("--jobs", arguments->jobs, "Pieces judged side by side (default: one a core)")
-      ->check(CLI::Range(1, 1024));
+  add_campaign_options(*command, arguments->campaign, "piece");
   command->add_flag("--json", arguments->json, "JSON Lines on stdout: what was done, and the report (docs/json.md)");
   command->footer(
       "Example: sapper isolate examples/nested_int4.hlo --on cpu\n"

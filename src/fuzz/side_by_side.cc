@@ -23,6 +23,23 @@ hlo::InstructionIndex append(const Computation& from, size_t number, hlo::Comput
   return base + from.root;
 }
 
+// The arrays of `root`, as tuples inside of a result cannot be passed out.
+void add_leaves(hlo::InstructionIndex root, Computation& entry, std::vector<hlo::InstructionIndex>& leaves) {
+  const hlo::Shape shape = entry.instructions[root].shape;
+  if (!shape.is_tuple()) return leaves.push_back(root);
+  for (size_t i = 0; i < shape.elements().size(); ++i) {
+    Instruction element;
+    element.opcode = hlo::Opcode::GetTupleElement;
+    element.name = fmt::format("{}.{}", entry.instructions[root].name, i);
+    element.shape = shape.elements()[i];
+    element.operands = {root};
+    element.tuple_index = static_cast<int64_t>(i);
+    const auto at = static_cast<hlo::InstructionIndex>(entry.instructions.size());
+    entry.instructions.push_back(std::move(element));
+    add_leaves(at, entry, leaves);
+  }
+}
+
 }  // namespace
 
 hlo::Module side_by_side(std::span<const hlo::Module> modules) {
@@ -43,13 +60,13 @@ hlo::Module side_by_side(std::span<const hlo::Module> modules) {
       called.root = append(module.computations[c], number, first_called, 0, called);
       all.computations.push_back(std::move(called));
     }
-    roots.push_back(append(module.entry_computation(), number, first_called, parameters, entry));
-    shapes.push_back(module.entry_computation().root_instruction().shape);
+    add_leaves(append(module.entry_computation(), number, first_called, parameters, entry), entry, roots);
     parameters += std::ssize(module.entry_computation().parameters());
   }
   Instruction tuple;
   tuple.opcode = hlo::Opcode::Tuple;
   tuple.name = "all";
+  for (const hlo::InstructionIndex root : roots) shapes.push_back(entry.instructions[root].shape);
   tuple.shape = hlo::Shape::tuple(std::move(shapes));
   tuple.operands = std::move(roots);
   entry.root = static_cast<hlo::InstructionIndex>(entry.instructions.size());

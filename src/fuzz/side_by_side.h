@@ -8,7 +8,8 @@
 
 namespace sapper::fuzz {
 
-// A module whose result is the tuple of those of `modules` (none scheduled), its parameters theirs one after the other.
+// A module whose result is the tuple of all arrays of the results of `modules` (none scheduled), its parameters theirs
+// one after the other.
 [[nodiscard]] hlo::Module side_by_side(std::span<const hlo::Module> modules);
 
 }  // namespace sapper::fuzz

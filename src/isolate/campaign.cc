@@ -62,7 +62,7 @@ class Run {
     select();
     SAPPER_CHECKED(register_pieces());
     SAPPER_CHECKED(leave_out_what_is_known());
-    if (!pieces_.empty()) SAPPER_CHECKED(try_compiler());
+    if (!pieces_.empty()) SAPPER_CHECKED(try_compiler(pool_, options_.check));
     if (options_.inputs == InputsFrom::Captured) capture_values();
     judge_all();
     SAPPER_CHECKED(failure_);
@@ -150,16 +150,6 @@ class Run {
       if (!known[i]) open.push_back(pieces_[i]);
     result_.known = pieces_.size() - open.size();
     pieces_ = std::move(open);
-    return {};
-  }
-
-  // What is wrong with the plugin or with the options would be said of every piece.
-  Status try_compiler() {
-    SAPPER_TRY(const hlo::Module nothing,
-               hlo::parse_text("HloModule nothing\nENTRY e {\n  ROOT c = f32[] constant(0)\n}\n"));
-    const auto compiled = pool_.compile(options_.check.target, {.module = hlo::to_compilable_proto(nothing),
-                                                                .configuration = options_.check.configuration});
-    if (!compiled && compiled.error().kind == ErrorKind::BadInput) return tl::unexpected(compiled.error());
     return {};
   }
 
@@ -278,6 +268,15 @@ class Run {
 };
 
 }  // namespace
+
+Status try_compiler(target::CompilerPool& pool, const check::CheckOptions& options) {
+  SAPPER_TRY(const hlo::Module nothing,
+             hlo::parse_text("HloModule nothing\nENTRY e {\n  ROOT c = f32[] constant(0)\n}\n"));
+  const auto compiled = pool.compile(
+      options.target, {.module = hlo::to_compilable_proto(nothing), .configuration = options.configuration});
+  if (!compiled && compiled.error().kind == ErrorKind::BadInput) return tl::unexpected(compiled.error());
+  return {};
+}
 
 std::string configuration_text(const CampaignOptions& options) {
   Json json = check::to_json(options.check);

@@ -69,6 +69,10 @@ struct CampaignResult {
                                                   const std::vector<std::string>& files, const CampaignOptions& options,
                                                   const std::function<void(const CampaignProgress&)>& on_progress);
 
+// Whether the target's compiler can be used as the options say: what is wrong with a plugin or an option would be said
+// of every piece. BadInput says what it is.
+[[nodiscard]] Status try_compiler(target::CompilerPool& pool, const check::CheckOptions& options);
+
 // What makes a run another run, beside piece, seed and tool: target, options, inputs, strictness; JSON.
 [[nodiscard]] std::string configuration_text(const CampaignOptions& options);
 

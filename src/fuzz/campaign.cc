@@ -1,0 +1,286 @@
+#include "fuzz/campaign.h"
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+#include <unordered_set>
+
+#include "base/stopwatch.h"
+#include "check/litmus.h"
+#include "fuzz/program_source.h"
+#include "fuzz/side_by_side.h"
+#include "hlo/proto.h"
+#include "isolate/campaign.h"
+#include "isolate/cost.h"
+#include "isolate/records.h"
+
+namespace sapper::fuzz {
+namespace {
+
+using check::CheckOptions;
+using check::Verdict;
+
+// A program that is to be judged, with its place in the store.
+struct Work {
+  Candidate candidate;
+  isolate::Piece piece;
+};
+
+Work work_of(Candidate candidate) {
+  isolate::Piece piece;
+  piece.module = candidate.module;
+  piece.fingerprint = candidate.fingerprint;
+  const isolate::Weight weight = isolate::weigh(candidate.module);
+  piece.kind = weight.kind;
+  piece.cost = weight.cycles;
+  return {std::move(candidate), std::move(piece)};
+}
+
+store::Piece stored(const Work& work) {
+  return {.fingerprint = work.piece.fingerprint,
+          .module = hlo::to_proto(work.piece.module),
+          .kind = std::string(to_string(work.piece.kind)),
+          .cost = work.piece.cost,
+          .instructions = work.piece.module.instruction_count(),
+          .occurrences = {{.module = work.candidate.origin,
+                           .computation = "main",
+                           .instruction = fmt::format("program {}", work.candidate.number)}}};
+}
+
+std::string configuration_of(const CheckOptions& check) {
+  isolate::CampaignOptions options;
+  options.check = check;
+  return isolate::configuration_text(options);
+}
+
+class Run {
+ public:
+  Run(store::Store& store, target::CompilerPool& pool, const CampaignOptions& options,
+      const std::function<void(const CampaignProgress&)>& on_progress)
+      : store_(store),
+        pool_(pool),
+        options_(options),
+        on_progress_(on_progress),
+        source_(options.grammar, options.templates, options.seed) {}
+
+  Result<CampaignResult> run() {
+    for (const CheckOptions& check : options_.checks) {
+      SAPPER_CHECKED(isolate::try_compiler(pool_, check));
+      configurations_.push_back(configuration_of(check));
+    }
+    SAPPER_TRY(const store::Campaign campaign, store_.begin_campaign(options_.name, configurations_.front()));
+    std::vector<std::thread> threads;
+    threads.reserve(static_cast<size_t>(options_.jobs));
+    for (int i = 0; i < options_.jobs; ++i) threads.emplace_back([this] { judge_batches(); });
+    for (std::thread& thread : threads) thread.join();
+    SAPPER_CHECKED(failure_);
+    result_.features = source_.features();
+    result_.kept = source_.kept();
+    result_.seconds = clock_.seconds();
+    return std::move(result_);
+  }
+
+ private:
+  void judge_batches() {
+    while (true) {
+      std::vector<Work> batch;
+      {
+        const std::lock_guard lock(mutex_);
+        const Status made = next_batch(batch);
+        if (!made && failure_) failure_ = made;
+        if (!failure_ || batch.empty()) return;
+        result_.programs += std::ssize(batch);
+      }
+      if (const Status judged = judge_on_all(batch); !judged) {
+        const std::lock_guard lock(mutex_);
+        if (failure_) failure_ = judged;
+        return;
+      }
+    }
+  }
+
+  // This shard's next programs: each distinct one once. Empty: there are no more, or no time.
+  Status next_batch(std::vector<Work>& batch) {
+    while (std::ssize(batch) < options_.together) {
+      if (options_.programs > 0 && made_ >= options_.programs) return {};
+      if (options_.budget_seconds > 0 && clock_.seconds() > options_.budget_seconds) return {};
+      ++made_;
+      SAPPER_TRY(Candidate candidate, source_.next());
+      if (const auto open = check::open_meaning(candidate.module)) {
+        ++result_.generator_defects[open->why];
+        source_.leave_out(open->opcode);
+        continue;
+      }
+      if (!isolate::holds(options_.shard, candidate.fingerprint)) continue;
+      if (!fingerprints_.insert(candidate.fingerprint).second) continue;
+      batch.push_back(work_of(std::move(candidate)));
+    }
+    return {};
+  }
+
+  Status judge_on_all(const std::vector<Work>& batch) {
+    std::vector<store::Piece> pieces;
+    for (const Work& work : batch) pieces.push_back(stored(work));
+    SAPPER_CHECKED(store_.add_pieces(options_.name, pieces));
+    for (size_t target = 0; target < options_.checks.size(); ++target) {
+      std::vector<store::RunKey> keys;
+      for (const Work& work : batch) keys.push_back(key_of(work, target));
+      SAPPER_TRY(const std::vector<bool> known, store_.adopt(options_.name, keys));
+      std::vector<const Work*> open;
+      for (size_t i = 0; i < batch.size(); ++i)
+        if (!known[i]) open.push_back(&batch[i]);
+      {
+        const std::lock_guard lock(mutex_);
+        result_.known += std::ssize(batch) - std::ssize(open);
+      }
+      if (!open.empty()) SAPPER_CHECKED(judge_together(open, target));
+    }
+    return {};
+  }
+
+  [[nodiscard]] store::RunKey key_of(const Work& work, size_t target) const {
+    return {work.piece.fingerprint, configurations_[target], options_.checks[target].sampling.seed, options_.tool};
+  }
+
+  // Several programs in one module. What is not settled that way is looked at in smaller parts, at last alone.
+  Status judge_together(std::span<const Work* const> batch, size_t target) {
+    if (batch.size() == 1) return judge_alone(*batch[0], target);
+    const CheckOptions& options = options_.checks[target];
+    std::vector<hlo::Module> modules;
+    check::InputSet inputs{.seed = options.sampling.seed, .kind = "dense"};
+    for (const Work* work : batch) {
+      modules.push_back(work->piece.module);
+      auto sets = check::inputs_for(work->piece.module, "", std::nullopt, options.sampling);
+      if (!sets) return judge_halves(batch, target);
+      for (hlo::Literal& argument : sets->front().arguments) inputs.arguments.push_back(std::move(argument));
+    }
+    const check::Report report =
+        check::check_module(pool_, side_by_side(modules), "module.hlo", options, {std::move(inputs)});
+    {
+      const std::lock_guard lock(mutex_);
+      ++result_.modules;
+      result_.compiler_seconds += report.compiler_seconds;
+    }
+    const bool all_agree = report.verdict == Verdict::Agree;
+    int64_t leaves = 0;
+    for (const Work* work : batch) leaves += leaf_count(*work);
+    const bool settled_by_outputs = options.level == check::Level::Hlo && std::ssize(report.outputs) == leaves &&
+                                    (report.verdict == Verdict::Undetermined || report.verdict == Verdict::Policy ||
+                                     report.verdict == Verdict::Mismatch);
+    if (!all_agree && !settled_by_outputs) return judge_halves(batch, target);
+    auto next = report.outputs.begin();
+    bool failed_together = false, failed_alone = false;
+    for (const Work* work : batch) {
+      const auto end = all_agree ? next : next + leaf_count(*work);
+      isolate::Judged judged = part_of(report, {next, end}, std::ssize(batch));
+      next = end;
+      if (judged.report.verdict == Verdict::Mismatch) {
+        failed_together = true;
+        SAPPER_TRY(const bool failed, judge_alone_failed(*work, target));
+        failed_alone = failed_alone || failed;
+      } else {
+        SAPPER_CHECKED(record(*work, target, judged));
+      }
+    }
+    if (failed_together && !failed_alone) return judge_as_one(modules, target);
+    return {};
+  }
+
+  static int64_t leaf_count(const Work& work) {
+    return hlo::leaf_count(work.piece.module.entry_computation().root_instruction().shape);
+  }
+
+  Status judge_halves(std::span<const Work* const> batch, size_t target) {
+    SAPPER_CHECKED(judge_together(batch.first(batch.size() / 2), target));
+    return judge_together(batch.subspan(batch.size() / 2), target);
+  }
+
+  // What a check of several programs says of one of them, whose outputs these are; none: all agree.
+  static isolate::Judged part_of(const check::Report& whole, std::vector<check::OutputReport> outputs,
+                                 int64_t programs) {
+    isolate::Judged judged;
+    check::Report& report = judged.report;
+    report.verdict = Verdict::Agree;
+    for (const check::OutputReport& output : outputs) {
+      if (check::severity(output.verdict) <= check::severity(report.verdict)) continue;
+      report.verdict = output.verdict;
+      report.reason = output.reason;
+    }
+    report.outputs = std::move(outputs);
+    report.seconds = whole.seconds / static_cast<double>(programs);
+    judged.compiler_seconds = whole.compiler_seconds / static_cast<double>(programs);
+    judged.steps.push_back({.reference = fmt::format("evaluator, side by side with {} others", programs - 1),
+                            .verdict = report.verdict,
+                            .reason = report.reason,
+                            .seconds = report.seconds});
+    return judged;
+  }
+
+  Status judge_alone(const Work& work, size_t target) {
+    SAPPER_TRY([[maybe_unused]] const bool failed, judge_alone_failed(work, target));
+    return {};
+  }
+
+  // By the cascade; whether it failed.
+  Result<bool> judge_alone_failed(const Work& work, size_t target) {
+    const isolate::Judged judged = isolate::judge(pool_, work.piece.module, "module.hlo", options_.checks[target], {});
+    {
+      const std::lock_guard lock(mutex_);
+      ++result_.alone;
+      result_.compiler_seconds += judged.compiler_seconds;
+    }
+    SAPPER_CHECKED(record(work, target, judged));
+    return check::exit_code(judged.report.verdict) == 1;
+  }
+
+  // Programs that fail only side by side: together they are the program that fails.
+  Status judge_as_one(std::span<const hlo::Module> modules, size_t target) {
+    hlo::Module module = side_by_side(modules);
+    std::string fingerprint = isolate::piece_fingerprint(module);
+    const Work work = work_of({std::move(module), std::move(fingerprint), "side by side", 0});
+    const std::vector<store::Piece> pieces = {stored(work)};
+    SAPPER_CHECKED(store_.add_pieces(options_.name, pieces));
+    return judge_alone(work, target);
+  }
+
+  Status record(const Work& work, size_t target, const isolate::Judged& judged) {
+    if (!judged.no_result) {
+      store::Record row = isolate::record_of(work.piece, key_of(work, target), judged, nullptr);
+      for (store::Finding& finding : row.findings) finding.signature = to_text(check::signature_of(judged.report));
+      SAPPER_CHECKED(store_.record(options_.name, row));
+    }
+    const std::lock_guard lock(mutex_);
+    if (judged.no_result) {
+      ++result_.without_result[judged.no_result->message];
+      return {};
+    }
+    ++result_.judged;
+    ++result_.verdicts[std::string(to_string(judged.report.verdict))];
+    if (check::exit_code(judged.report.verdict) == 1) ++found_;
+    if (on_progress_) on_progress_({result_.programs, found_, clock_.seconds()});
+    return {};
+  }
+
+  store::Store& store_;
+  target::CompilerPool& pool_;
+  const CampaignOptions& options_;
+  const std::function<void(const CampaignProgress&)>& on_progress_;
+  const Stopwatch clock_;
+  std::vector<std::string> configurations_;  // of the targets
+  std::mutex mutex_;                         // of what follows
+  ProgramSource source_;
+  int64_t made_ = 0;
+  std::unordered_set<std::string> fingerprints_;
+  CampaignResult result_;
+  int64_t found_ = 0;
+  Status failure_;
+};
+
+}  // namespace
+
+Result<CampaignResult> run_campaign(store::Store& store, target::CompilerPool& pool, const CampaignOptions& options,
+                                    const std::function<void(const CampaignProgress&)>& on_progress) {
+  return Run(store, pool, options, on_progress).run();
+}
+
+}  // namespace sapper::fuzz
