@@ -24,6 +24,7 @@ using check::Verdict;
 struct Work {
   Candidate candidate;
   isolate::Piece piece;
+  std::string open;  // why it has no one meaning; empty: it has
 };
 
 Work work_of(Candidate candidate) {
@@ -33,7 +34,7 @@ Work work_of(Candidate candidate) {
   const isolate::Weight weight = isolate::weigh(candidate.module);
   piece.kind = weight.kind;
   piece.cost = weight.cycles;
-  return {std::move(candidate), std::move(piece)};
+  return {std::move(candidate), std::move(piece), ""};
 }
 
 store::Piece stored(const Work& work) {
@@ -106,14 +107,14 @@ class Run {
       if (options_.budget_seconds > 0 && clock_.seconds() > options_.budget_seconds) return {};
       ++made_;
       SAPPER_TRY(Candidate candidate, source_.next());
-      if (const auto open = check::open_meaning(candidate.module)) {
-        ++result_.generator_defects[open->why];
-        source_.leave_out(open->opcode);
-        continue;
-      }
+      const auto open = check::open_meaning(candidate.module);
+      if (open) source_.leave_out(open->opcode);
       if (!isolate::holds(options_.shard, candidate.fingerprint)) continue;
       if (!fingerprints_.insert(candidate.fingerprint).second) continue;
       batch.push_back(work_of(std::move(candidate)));
+      if (!open) continue;
+      batch.back().open = open->why;
+      ++result_.generator_defects[open->why];
     }
     return {};
   }
@@ -126,16 +127,28 @@ class Run {
       std::vector<store::RunKey> keys;
       for (const Work& work : batch) keys.push_back(key_of(work, target));
       SAPPER_TRY(const std::vector<bool> known, store_.adopt(options_.name, keys));
-      std::vector<const Work*> open;
-      for (size_t i = 0; i < batch.size(); ++i)
-        if (!known[i]) open.push_back(&batch[i]);
+      std::vector<const Work*> unknown;
+      for (size_t i = 0; i < batch.size(); ++i) {
+        if (known[i]) continue;
+        if (batch[i].open.empty())
+          unknown.push_back(&batch[i]);
+        else
+          SAPPER_CHECKED(record(batch[i], target, defect_of_the_generator(batch[i])));
+      }
       {
         const std::lock_guard lock(mutex_);
-        result_.known += std::ssize(batch) - std::ssize(open);
+        result_.known += std::ranges::count(known, true);
       }
-      if (!open.empty()) SAPPER_CHECKED(judge_together(open, target));
+      if (!unknown.empty()) SAPPER_CHECKED(judge_together(unknown, target));
     }
     return {};
+  }
+
+  static isolate::Judged defect_of_the_generator(const Work& work) {
+    isolate::Judged judged;
+    judged.report.verdict = Verdict::Undetermined;
+    judged.report.reason = fmt::format("defect of the generator: {}", work.open);
+    return judged;
   }
 
   [[nodiscard]] store::RunKey key_of(const Work& work, size_t target) const {
@@ -151,7 +164,7 @@ class Run {
     for (const Work* work : batch) {
       modules.push_back(work->piece.module);
       auto sets = check::inputs_for(work->piece.module, "", std::nullopt, options.sampling);
-      if (!sets) return judge_halves(batch, target);
+      if (!sets || sets->size() != 1) return judge_halves(batch, target);
       for (hlo::Literal& argument : sets->front().arguments) inputs.arguments.push_back(std::move(argument));
     }
     const check::Report report =

@@ -74,11 +74,14 @@ std::string summary_json(const CampaignResult& result) {
 
 Result<std::string> report_text(store::Store& store, const std::string& campaign) {
   SAPPER_TRY(const store::Counts verdicts, store.verdicts(campaign));
-  SAPPER_TRY(const store::Counts reasons, store.reasons(campaign, "rejected"));
+  SAPPER_TRY(const store::Counts rejected, store.reasons(campaign, "rejected"));
+  SAPPER_TRY(const store::Counts undetermined, store.reasons(campaign, "undetermined"));
   SAPPER_TRY(const std::vector<store::RankedFinding> findings, store.findings(campaign));
   const std::vector<Group> groups = grouped(findings);
   std::string text = fmt::format("{}: {}; {} distinct findings\n", campaign, counts_text(verdicts), groups.size());
-  for (const auto& [reason, count] : reasons) text += fmt::format("    rejected, {}: {}\n", count, reason);
+  for (const auto& [reason, count] : undetermined)
+    if (reason.starts_with("defect of the generator")) text += fmt::format("    {}x {}\n", count, reason);
+  for (const auto& [reason, count] : rejected) text += fmt::format("    {}x rejected: {}\n", count, reason);
   for (const Group& group : groups)
     text += fmt::format("    {}  {}x  {}  {}  {} instructions  [{}]\n        {}\n", group.smallest.id.substr(0, 10),
                         group.count, group.target, group.smallest.finding.signature, group.smallest.instructions,

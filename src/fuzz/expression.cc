@@ -15,21 +15,21 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The least or the largest number of a type, as HLO text writes it.
-Result<std::string> limit_of(std::string_view name, bool lowest) {
+Result<TemplateValue> limit_of(std::string_view name, bool lowest) {
   const auto type = hlo::parse_element_type(name);
   if (!type || !(hlo::is_integer(*type) || hlo::is_float(*type) || *type == hlo::ElementType::Pred))
     return fail(ErrorKind::BadInput, "'{}' is no type with a lowest and a highest number", name);
-  if (*type == hlo::ElementType::Pred) return std::string(lowest ? "false" : "true");
+  if (*type == hlo::ElementType::Pred) return TemplateValue(lowest ? "false" : "true");
   if (hlo::is_float(*type)) {
     const hlo::FloatFormat format = *hlo::float_format(*type);
-    if (format.specials == hlo::FloatFormat::Specials::IEEE) return std::string(lowest ? "-inf" : "inf");
-    return fmt::format("{}{}", lowest ? "-" : "", hlo::largest_finite(format));
+    if (format.specials == hlo::FloatFormat::Specials::IEEE) return TemplateValue(lowest ? "-inf" : "inf");
+    return TemplateValue(fmt::format("{}{}", lowest ? "-" : "", hlo::largest_finite(format)));
   }
   const bool is_signed = hlo::element_class(*type) == hlo::ElementClass::Signed;
-  const int bits = hlo::bit_width(*type);
-  const uint64_t highest = (~uint64_t{0} >> (64 - bits)) >> (is_signed ? 1 : 0);
-  if (!lowest) return fmt::format("{}", highest);
-  return is_signed ? fmt::format("-{}", highest + 1) : std::string("0");
+  const uint64_t highest = (~uint64_t{0} >> (64 - hlo::bit_width(*type))) >> (is_signed ? 1 : 0);
+  if (lowest) return TemplateValue(is_signed ? static_cast<int64_t>(~highest) : int64_t{0});
+  if (highest > INT64_MAX) return TemplateValue(fmt::format("{}", highest));
+  return TemplateValue(static_cast<int64_t>(highest));
 }
 
 class Evaluation {
@@ -151,8 +151,7 @@ class Evaluation {
     SAPPER_TRY(TemplateValue first, sum());
     if (name == "lowest" || name == "highest") {
       if (!take(')')) return wrong("')' is missing");
-      SAPPER_TRY(std::string limit, limit_of(to_text(first), name == "lowest"));
-      return TemplateValue(std::move(limit));
+      return limit_of(to_text(first), name == "lowest");
     }
     if (name != "min" && name != "max")
       return wrong(fmt::format("there is no function '{}'; there are min, max, lowest, highest", name));

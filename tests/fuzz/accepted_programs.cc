@@ -30,7 +30,9 @@ struct Arguments {
   int jobs = 2;
   bool each = false;
   bool all = false;
-  int show = 3;
+  bool show = false;
+  int depth = 0;
+  int64_t instructions = 0;
 };
 
 struct Tally {
@@ -57,8 +59,12 @@ void count_module(const hlo::Module& module, Tally& tally) {
 
 void compile(target::CompilerPool& pool, const target::Target& target, std::span<const hlo::Module> modules,
              Tally& tally) {
-  const auto result = pool.compile(
-      target, {.module = hlo::to_compilable_proto(modules.size() == 1 ? modules[0] : side_by_side(modules))});
+  target::CompileRequest request;
+  request.module = hlo::to_compilable_proto(modules.size() == 1 ? modules[0] : side_by_side(modules));
+  // What is taken does not depend on how well the machine code is.
+  if (target.platform == target::Platform::Cpu)
+    request.configuration.options["xla_backend_optimization_level"] = int64_t{0};
+  const auto result = pool.compile(target, request);
   if (result) {
     const std::lock_guard lock(tally.mutex);
     tally.accepted += static_cast<int>(modules.size());
@@ -99,7 +105,9 @@ int run(const Arguments& arguments) {
     return 2;
   }
   const Stopwatch clock;
-  const Grammar grammar = arguments.all ? Grammar() : within_dialects(Grammar(), {*target});
+  Grammar grammar = arguments.all ? Grammar() : within_dialects(Grammar(), {*target});
+  if (arguments.depth > 0) grammar.depth = arguments.depth;
+  if (arguments.instructions > 0) grammar.instructions = arguments.instructions;
   std::vector<hlo::Module> modules;
   if (arguments.each)
     modules = one_operation_each(grammar);
@@ -141,7 +149,7 @@ int run(const Arguments& arguments) {
       fmt::print("\n");
     }
     const auto shortest = std::ranges::min_element(refused, {}, &std::string::size);
-    if (arguments.show > 0) fmt::print("{}\n", *shortest);
+    if (arguments.show) fmt::print("{}\n", *shortest);
   }
   return 0;
 }
@@ -158,7 +166,9 @@ int main(int argc, char** argv) {
   app.add_option("--seed", arguments.seed);
   app.add_option("--together", arguments.together);
   app.add_option("--jobs", arguments.jobs);
-  app.add_option("--show", arguments.show);
+  app.add_flag("--show", arguments.show, "The smallest program of each reason");
+  app.add_option("--depth", arguments.depth);
+  app.add_option("--instructions", arguments.instructions);
   app.add_flag("--each", arguments.each);
   app.add_flag("--all", arguments.all, "What the dialect of the target leaves out, too");
   CLI11_PARSE(app, argc, argv);

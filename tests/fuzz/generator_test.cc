@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "base/file.h"
 #include "fuzz/rule.h"
 #include "hlo/text.h"
 #include "hlo/verifier.h"
@@ -51,6 +52,14 @@ TEST(Generator, CoversTheTable) {
                               });
   for (const Rule& rule : rules()) EXPECT_GT(opcodes[rule.opcode], 0) << to_string(rule.opcode);
   for (const WeightedType& type : Grammar::all_types()) EXPECT_GT(types[type.type], 0) << to_string(type.type);
+}
+
+TEST(Generator, TheTableIsDocumented) {
+  const std::string page = *read_file(SAPPER_SOURCE_DIR "/docs/fuzzing.md");
+  for (const Rule& rule : rules()) {
+    const std::string row = fmt::format("| {} | {} | {} |", to_string(rule.opcode), rule.sampled, rule.precondition);
+    EXPECT_NE(page.find(row), std::string::npos) << "missing in docs/fuzzing.md: " << row;
+  }
 }
 
 TEST(Generator, ShrinksToTheSimplestThatKeepsAProperty) {
