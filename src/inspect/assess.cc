@@ -66,9 +66,9 @@ class Assessor {
     }
   }
 
-  // The value of a node as far as others may be computed from it.
-  const Literal* known(NodeIndex node) {
-    if (values_[node] && values_[node]->complete()) return &values_[node]->got;
+  // The value of a node as far as others may be computed from it. `in_part`: also where only some elements were seen.
+  const Literal* known(NodeIndex node, bool in_part) const {
+    if (values_[node] && (in_part || values_[node]->complete())) return &values_[node]->got;
     if (node < given_.size() && given_[node] != nullptr) return given_[node];
     if (e_.graph.nodes[node].it->opcode == Opcode::Parameter) return &e_.expected[node];
     return nullptr;
@@ -79,8 +79,38 @@ class Assessor {
     if (value.as_expected) return {Standing::Observed, Liberty::None, ""};
     const hlo::Instruction& it = *e_.graph.nodes[node].it;
     if (it.opcode == Opcode::Parameter) return {Standing::Diverges, Liberty::None, "what is read is not the operand"};
+    // Element by element, where operands were seen; else, and then, from what was seen as a whole.
+    if (is_elementwise(it)) {
+      if (const auto some = seen_with_operands(node);
+          some && !std::ranges::all_of(*some, [](uint8_t s) { return s; })) {
+        const Assessment partly = judge(node, Value{value.got, *some, false}, true);
+        if (partly.standing == Standing::Diverges) return partly;
+        const Assessment wholly = judge(node, value, false);
+        return wholly.standing == Standing::Diverges ? wholly : partly;
+      }
+    }
+    return judge(node, value, false);
+  }
+
+  // The elements of `node` that were seen together with those of all operands; nullopt: none was.
+  [[nodiscard]] std::optional<std::vector<uint8_t>> seen_with_operands(NodeIndex node) const {
+    const Value& value = *values_[node];
+    std::vector<uint8_t> seen = value.seen;
+    if (seen.empty()) seen.assign(static_cast<size_t>(e_.graph.nodes[node].it->shape.element_count()), 1);
+    for (const NodeIndex operand : e_.graph.nodes[node].operands) {
+      if (!values_[operand] || values_[operand]->seen.empty()) continue;
+      if (values_[operand]->seen.size() != seen.size()) return std::nullopt;
+      for (size_t i = 0; i < seen.size(); ++i) seen[i] &= values_[operand]->seen[i];
+    }
+    if (std::ranges::find(seen, 1) == seen.end()) return std::nullopt;
+    return seen;
+  }
+
+  Assessment judge(NodeIndex node, const Value& value, bool in_part) {
+    const hlo::Instruction& it = *e_.graph.nodes[node].it;
     const bool wide = value.got.shape().element_type() != it.shape.element_type();
-    const Cone cone = cone_of(e_.kernel, e_.graph, node, wide, [this](NodeIndex other) { return known(other); });
+    const Cone cone =
+        cone_of(e_.kernel, e_.graph, node, wide, [this, in_part](NodeIndex other) { return known(other, in_part); });
     const bool operands_right = std::ranges::all_of(
         inputs_of(cone), [this](NodeIndex input) { return !values_[input] || values_[input]->as_expected; });
     const auto equals = [&](bool excess_precision) {
@@ -97,14 +127,13 @@ class Assessor {
     const check::Judgement judgement = judge.judge(patched(value, judge.reference()), check::Origin::Device);
     const std::string reason =
         judgement.reason.empty() ? check::worst_of(judgement.outputs, judgement.verdict) : judgement.reason;
+    const Liberty liberty = wide ? Liberty::NotRounded : Liberty::None;
     switch (judgement.verdict) {
       case check::Verdict::Agree:
-        if (!operands_right) return {Standing::Downstream, Liberty::None, operands_text(cone)};
-        return {Standing::Explained, wide ? Liberty::NotRounded : Liberty::None,
-                "within the error that the target may make"};
       case check::Verdict::Policy:
         if (!operands_right) return {Standing::Downstream, Liberty::None, operands_text(cone)};
-        return {Standing::Explained, wide ? Liberty::NotRounded : Liberty::None, reason};
+        return {Standing::Explained, liberty,
+                judgement.verdict == check::Verdict::Agree ? "within the error that the target may make" : reason};
       case check::Verdict::Mismatch: return {Standing::Diverges, Liberty::None, divergence_text(node, cone, reason)};
       default: return {Standing::Unknown, Liberty::None, reason};
     }

@@ -23,7 +23,6 @@ struct Evidence {
   const KernelGraph& graph;
   const std::vector<hlo::Literal>& operands;  // of the kernel
   const std::vector<hlo::Literal>& expected;  // of the nodes; invalid shapes: not kept
-  const ExpectedWords& words;                 // the same in lanes
   const std::vector<Observation>& observed;   // of the nodes
   const std::vector<hlo::Literal>& results;   // what the kernel made, one a root
   bool results_agree = true;                  // they are what the kernel may make

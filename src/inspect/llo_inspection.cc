@@ -29,27 +29,25 @@ class LloInspector {
 
   Result<Inspection> run() {
     const Stopwatch stopwatch;
-    SAPPER_TRY(graph_, graph_of(kernel_.module));
-    SAPPER_CHECKED(expect());
-    sightings_ = find_sightings(graph_, llo::frames_of(kernel_.original), uniform_bits());
-    if (&kernel_.stage != &kernel_.original) renamed_ = llo::renamed_values(kernel_.original, kernel_.stage);
-    Probe probe(graph_, sightings_, words_, renamed_);
-    SAPPER_TRY(const llo::KernelRun surveyed, probe.survey(runner(kernel_.stage)));
+    SAPPER_TRY(view_, view_of(kernel_, options_.evaluation, options_.memory_bytes));
+    const RunKernel run_stage = runner_of(kernel_, kernel_.stage, options_.machine);
+    Probe probe(view_.graph, view_.sightings, view_.words, view_.renamed);
+    SAPPER_TRY(const llo::KernelRun surveyed, probe.survey(run_stage));
     SAPPER_CHECKED(judge_results(surveyed));
     if (!results_agree_ && &kernel_.stage != &kernel_.original) {
-      Probe first(graph_, sightings_, words_);
-      if (first.survey(runner(kernel_.original))) probe.adopt(first);
+      Probe first(view_.graph, view_.sightings, view_.words);
+      if (first.survey(runner_of(kernel_, kernel_.original, options_.machine))) probe.adopt(first);
     }
-    SAPPER_TRY(const llo::KernelRun read, probe.read(runner(kernel_.stage), results_agree_));
+    SAPPER_TRY(const llo::KernelRun read, probe.read(run_stage, results_agree_));
     inspection_.steps = read.steps;
     const std::vector<Assessment> assessments =
-        assess({kernel_.module, graph_, kernel_.operands, expected_, words_, probe.observations(), results_,
+        assess({kernel_.module, view_.graph, kernel_.operands, view_.expected, probe.observations(), results_,
                 results_agree_, options_.policy, options_.evaluation});
     inspection_.stage = kernel_.stage_name;
     inspection_.kernel = kernel_.module.entry_computation().root_instruction().name;
     inspection_.module = kernel_.module;
     write_code();
-    for (NodeIndex node = 0; node < graph_.nodes.size(); ++node) write(node, assessments[node], probe);
+    for (NodeIndex node = 0; node < view_.graph.nodes.size(); ++node) write(node, assessments[node], probe);
     SAPPER_CHECKED(write_divergence(probe));
     write_fusions();
     inspection_.seconds = stopwatch.seconds();
@@ -57,45 +55,10 @@ class LloInspector {
   }
 
  private:
-  // The reference's values.
-  Status expect() {
-    SAPPER_TRY(expected_,
-               expected_values(kernel_.module, graph_, kernel_.operands, options_.evaluation, options_.memory_bytes));
-    words_.resize(expected_.size());
-    for (size_t node = 0; node < expected_.size(); ++node) {
-      const hlo::Shape& shape = expected_[node].shape();
-      if (shape.is_array() && fits_lane(shape.element_type())) words_[node] = lane_words(expected_[node]);
-    }
-    return {};
-  }
-
-  [[nodiscard]] std::vector<std::optional<uint32_t>> uniform_bits() const {
-    std::vector<std::optional<uint32_t>> bits(words_.size());
-    for (size_t node = 0; node < words_.size(); ++node) {
-      const std::vector<uint32_t>& words = words_[node];
-      if (!graph_.nodes[node].constant || words.empty()) continue;
-      if (std::ranges::all_of(words, [&](uint32_t word) { return word == words.front(); })) bits[node] = words.front();
-    }
-    return bits;
-  }
-
-  [[nodiscard]] RunKernel runner(const llo::Program& program) const {
-    return [this, &program](std::function<void(const llo::Step&, llo::Machine&)> observer) {
-      llo::MachineOptions machine = options_.machine;
-      machine.observer = std::move(observer);
-      const hlo::Computation& entry = kernel_.module.entry_computation();
-      std::vector<hlo::Shape> shapes;
-      for (const hlo::InstructionIndex parameter : entry.parameters())
-        shapes.push_back(entry.instructions[parameter].shape);
-      return llo::run_kernel(program, program.form == llo::Form::Ssa ? nullptr : &kernel_.original, kernel_.operands,
-                             shapes, entry.root_instruction().shape, machine);
-    };
-  }
-
   Status judge_results(const llo::KernelRun& run) {
     SAPPER_CHECKED(collect_results(run.output));
     for (size_t k = 0; k < results_.size(); ++k) {
-      const Literal& wanted = expected_[graph_.roots[k]];
+      const Literal& wanted = view_.expected[view_.graph.roots[k]];
       const std::vector<Literal> ours = hlo::leaves(results_[k]);
       for (const Literal& leaf : ours) inspection_.output_elements += leaf.element_count();
       if (!wanted.shape().is_valid() || numerics::same_bits(results_[k], wanted, numerics::Alike::FlushedSubnormals))
@@ -122,8 +85,8 @@ class LloInspector {
   Status collect_results(const Literal& output) {
     const std::vector<Literal> leaves = hlo::leaves(output);
     size_t next = 0;
-    for (const NodeIndex root : graph_.roots) {
-      const hlo::Shape& shape = graph_.nodes[root].it->shape;
+    for (const NodeIndex root : view_.graph.roots) {
+      const hlo::Shape& shape = view_.graph.nodes[root].it->shape;
       const size_t count = hlo::leaf_count(shape);
       if (next + count > leaves.size())
         return fail(ErrorKind::Internal, "the kernel has fewer results than its HLO, which has {}", shape.to_text());
@@ -144,30 +107,30 @@ class LloInspector {
 
   void write_code() {
     std::unordered_map<uint32_t, NodeIndex> made_for;  // by the number of the value
-    for (const Sighting& sighting : sightings_.all) made_for.emplace(sighting.number, sighting.node);
-    for (const EmittedCode& code : sightings_.code)
+    for (const Sighting& sighting : view_.sightings.all) made_for.emplace(sighting.number, sighting.node);
+    for (const EmittedCode& code : view_.sightings.code)
       for (llo::InstructionIndex i = code.first; i < code.end; ++i)
         made_for[kernel_.original.instructions[i].result.number] = code.node;
     for (const llo::Instruction& instruction : kernel_.stage.instructions) {
       CodeLine line{.text = llo::text_of(kernel_.stage, instruction)};
       if (instruction.bundle < kernel_.stage.bundles.size())
         line.address = fmt::format("{:#x}", kernel_.stage.bundles[instruction.bundle].address);
-      const auto old = renamed_.find(instruction.result.number);
-      const uint32_t number = old == renamed_.end() ? instruction.result.number : old->second;
+      const auto old = view_.renamed.certain.find(instruction.result.number);
+      const uint32_t number = old == view_.renamed.certain.end() ? instruction.result.number : old->second;
       if (const auto node = made_for.find(number); node != made_for.end())
-        line.hlo_instruction = graph_.nodes[node->second].it->name;
+        line.hlo_instruction = view_.graph.nodes[node->second].it->name;
       inspection_.code.push_back(std::move(line));
     }
   }
 
   // What the kernel made of a node that is one of its results; null: it is none.
   [[nodiscard]] const Literal* result_of(NodeIndex node) const {
-    const auto root = std::ranges::find(graph_.roots, node);
-    return root == graph_.roots.end() ? nullptr : &results_[static_cast<size_t>(root - graph_.roots.begin())];
+    const auto root = std::ranges::find(view_.graph.roots, node);
+    return root == view_.graph.roots.end() ? nullptr : &results_[static_cast<size_t>(root - view_.graph.roots.begin())];
   }
 
   void write(NodeIndex node, const Assessment& assessment, const Probe& probe) {
-    const Node& from = graph_.nodes[node];
+    const Node& from = view_.graph.nodes[node];
     const Observation& observation = probe.observations()[node];
     InspectedInstruction to{.computation = from.computation, .instruction = from.instruction};
     to.standing = assessment.standing;
@@ -177,7 +140,7 @@ class LloInspector {
     for (const Observation::Point& point : observation.points)
       to.probes.push_back({point.instruction, llo::to_string(kernel_.stage.instructions[point.instruction].result),
                            point.executions, point.elements});
-    const Literal& expected = expected_[node];
+    const Literal& expected = view_.expected[node];
     if (expected.shape().is_array()) to.expected = isolate::summarize(expected);
     if (const Literal* result = result_of(node); result != nullptr && expected.shape().is_valid()) {
       write_result(*result, expected, to);
@@ -255,11 +218,12 @@ class LloInspector {
     if (first == all.end()) return {};
     const auto node = static_cast<size_t>(first - all.begin());
     inspection_.first_divergence = node;
-    if (first->worst && first->worst->index.size() == graph_.nodes[node].it->shape.rank()) {
+    if (first->worst && first->worst->index.size() == view_.graph.nodes[node].it->shape.rank()) {
       int64_t element = 0;
       for (size_t i = 0; i < first->worst->index.size(); ++i)
-        element = element * graph_.nodes[node].it->shape.dimension(i) + first->worst->index[i];
-      SAPPER_TRY(const auto reading, probe.locate(runner(kernel_.stage), static_cast<NodeIndex>(node), element));
+        element = element * view_.graph.nodes[node].it->shape.dimension(i) + first->worst->index[i];
+      SAPPER_TRY(const auto reading, probe.locate(runner_of(kernel_, kernel_.stage, options_.machine),
+                                                  static_cast<NodeIndex>(node), element));
       if (reading) {
         first->worst->line = reading->instruction;
         first->worst->reg = llo::to_string(kernel_.stage.instructions[reading->instruction].result);
@@ -275,20 +239,20 @@ class LloInspector {
 
   void keep_values(NodeIndex node, const Observation& observation) {
     InspectedInstruction& to = inspection_.instructions[node];
-    if (!expected_[node].shape().is_array()) return;
-    to.expected_value = expected_[node];
+    if (!view_.expected[node].shape().is_array()) return;
+    to.expected_value = view_.expected[node];
     if (const Literal* result = result_of(node)) {
       to.got_value = *result;
     } else if (!observation.seen.empty()) {
-      to.got_value =
-          observation.got.empty() ? expected_[node] : array_of_lanes(graph_.nodes[node].it->shape, observation.got);
+      to.got_value = observation.got.empty() ? view_.expected[node]
+                                             : array_of_lanes(view_.graph.nodes[node].it->shape, observation.got);
       to.seen_elements.assign(observation.seen.begin(), observation.seen.end());
     }
   }
 
   // Fusions within stand where their roots stand.
   void write_fusions() {
-    for (const Alias& alias : graph_.aliases) {
+    for (const Alias& alias : view_.graph.aliases) {
       const hlo::Instruction& it = kernel_.module.computations[alias.computation].instructions[alias.instruction];
       if (it.opcode != hlo::Opcode::Fusion || alias.computation == kernel_.module.entry) continue;
       InspectedInstruction fusion = inspection_.instructions[alias.node];
@@ -303,11 +267,7 @@ class LloInspector {
 
   const LloKernel& kernel_;
   const LloInspectionOptions& options_;
-  KernelGraph graph_;
-  std::vector<Literal> expected_;
-  ExpectedWords words_;
-  Sightings sightings_;
-  std::unordered_map<uint32_t, uint32_t> renamed_;  // values of the stage
+  KernelView view_;
   std::vector<Literal> results_;
   bool results_agree_ = true;
   Inspection inspection_;

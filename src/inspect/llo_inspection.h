@@ -7,18 +7,11 @@
 #include "base/error.h"
 #include "check/judge.h"
 #include "inspect/inspection.h"
+#include "inspect/kernel_view.h"
 #include "llo/machine.h"
 #include "llo/program.h"
 
 namespace sapper::inspect {
-
-struct LloKernel {
-  const hlo::Module& module;  // the kernel alone (check::single_instruction_module), verified
-  std::vector<hlo::Literal> operands;
-  const llo::Program& original;  // the stage that the emitter wrote
-  const llo::Program& stage;     // the one that is looked into; may be the same
-  std::string stage_name;
-};
 
 struct LloInspectionOptions {
   llo::MachineOptions machine;
@@ -28,7 +21,7 @@ struct LloInspectionOptions {
   int64_t memory_bytes = int64_t{2} << 30;  // of the values of the kernel's instructions
 };
 
-// Everything but target, seed, inputs and command. Errors: of the machine and of the evaluator; Unsupported: ...
+// Everything but target, seed, inputs and command. Errors: of the machine and of the evaluator.
 [[nodiscard]] Result<Inspection> inspect_llo(const LloKernel& kernel, const LloInspectionOptions& options);
 
 }  // namespace sapper::inspect

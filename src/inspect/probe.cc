@@ -89,13 +89,19 @@ void Placements::vote(uint32_t group, uint32_t core, size_t packing, uint64_t ex
   }
 }
 
+void Placements::set(uint32_t group, uint32_t core, size_t packing, uint64_t execution, const Vote& vote) {
+  std::vector<Vote>& votes = votes_[index(group, core, packing)];
+  if (votes.size() <= execution) votes.resize(execution + 1);
+  votes[execution] = vote;
+}
+
 const Placements::Vote* Placements::at(uint32_t group, uint32_t core, size_t packing, uint64_t execution) const {
   const std::vector<Vote>& votes = votes_[index(group, core, packing)];
   return execution < votes.size() && votes[execution].weight >= kLeastWeight ? &votes[execution] : nullptr;
 }
 
 Probe::Probe(const KernelGraph& graph, const Sightings& sightings, const ExpectedWords& expected,
-             const std::unordered_map<uint32_t, uint32_t>& renamed)
+             const llo::Renamed& renamed)
     : graph_(graph),
       expected_(expected),
       grids_(graph.nodes.size()),
@@ -103,18 +109,19 @@ Probe::Probe(const KernelGraph& graph, const Sightings& sightings, const Expecte
       scale_(graph.nodes.size(), 0),
       placements_(sightings.groups),
       observations_(graph.nodes.size()) {
-  std::unordered_multimap<uint32_t, uint32_t> names;  // in the sightings -> in the stage
-  for (const auto& [stage, original] : renamed) names.emplace(original, stage);
+  std::unordered_multimap<uint32_t, std::pair<uint32_t, Name>> names;  // in the sightings -> in the stage
+  for (const auto& [stage, original] : renamed.certain) names.emplace(original, std::pair{stage, Name::Renamed});
+  for (const auto& [stage, original] : renamed.possible) names.emplace(original, std::pair{stage, Name::Possible});
   for (const Sighting& sighting : sightings.all) {
     if (expected[sighting.node].empty()) continue;
-    track(sighting.number, sighting, false);
+    track(sighting.number, sighting, Name::Own);
     if (graph.nodes[sighting.node].constant) continue;
     const auto [first, last] = names.equal_range(sighting.number);
-    for (auto name = first; name != last; ++name) track(name->second, sighting, true);
+    for (auto name = first; name != last; ++name) track(name->second.first, sighting, name->second.second);
   }
 }
 
-void Probe::track(uint32_t number, const Sighting& sighting, bool renamed) {
+void Probe::track(uint32_t number, const Sighting& sighting, Name name) {
   const hlo::Shape& shape = graph_.nodes[sighting.node].it->shape;
   auto& grids = grids_[sighting.node];
   if (!grids[0]) {
@@ -129,7 +136,7 @@ void Probe::track(uint32_t number, const Sighting& sighting, bool renamed) {
     tracked = static_cast<uint32_t>(tracked_.size());
     tracked_.emplace_back();
   }
-  tracked_[tracked].seen.push_back({sighting, &grids, renamed});
+  tracked_[tracked].seen.push_back({sighting, &grids, name});
 }
 
 Result<llo::KernelRun> Probe::watch(const RunKernel& run, const Event& event) {
@@ -152,9 +159,21 @@ Result<llo::KernelRun> Probe::survey(const RunKernel& run) {
       watch(run, [this](Tracked& tracked, uint32_t core, uint64_t execution, llo::InstructionIndex, const Vreg& value) {
         place(tracked, core, execution, value);
       });
+  settle();
   for (Tracked& tracked : tracked_)
     tracked.packing = static_cast<size_t>(std::ranges::max_element(tracked.matches) - tracked.matches.begin());
   return done;
+}
+
+void Probe::settle() {
+  for (Tracked& tracked : tracked_) {
+    uint64_t most = 0;
+    for (const Seen& seen : tracked.seen)
+      if (seen.name == Name::Possible) most = std::max(most, seen.matches);
+    std::erase_if(tracked.seen, [most](const Seen& seen) {
+      return seen.name == Name::Possible && (seen.matches == 0 || seen.matches < most);
+    });
+  }
 }
 
 void Probe::place(Tracked& tracked, uint32_t core, uint64_t execution, const Vreg& value) {
@@ -265,11 +284,11 @@ void Probe::adopt(const Probe& other) {
 }
 
 void Probe::adopt(const Placements& other, uint32_t group, uint32_t core, size_t packing) {
-  for (uint64_t k = 0; k < other.executions(group, core, packing); ++k) {
-    const Placements::Vote* vote = other.at(group, core, packing, k);
-    if (vote != nullptr && placements_.at(group, core, packing, k) == nullptr)
-      placements_.vote(group, core, packing, k, vote->tile, vote->weight);
-  }
+  const uint64_t executions = other.executions(group, core, packing);
+  if (placements_.executions(group, core, packing) > executions) return;
+  for (uint64_t k = 0; k < executions; ++k)
+    if (const Placements::Vote* vote = other.at(group, core, packing, k))
+      placements_.set(group, core, packing, k, *vote);
 }
 
 std::optional<Tile> Probe::tile_of(const Tracked& tracked, const Seen& seen, uint32_t core, uint64_t execution) const {
@@ -284,7 +303,7 @@ Result<llo::KernelRun> Probe::read(const RunKernel& run, bool only_matching) {
   return watch(run, [this, only_matching](Tracked& tracked, uint32_t core, uint64_t execution,
                                           llo::InstructionIndex instruction, const Vreg& value) {
     for (Seen& seen : tracked.seen)
-      if (!only_matching || !seen.renamed || seen.matches > 0)
+      if (!only_matching || seen.name == Name::Own || seen.matches > 0)
         if (const auto tile = tile_of(tracked, seen, core, execution))
           read(seen, *tile, kPerWord[tracked.packing], instruction, value);
   });
@@ -328,6 +347,12 @@ void Probe::read(Seen& seen, const Tile& tile, int per_word, llo::InstructionInd
     observation.seen[at] = 1;
     ++point.elements;
   });
+}
+
+bool Probe::matched(uint32_t number, NodeIndex node) const {
+  if (number >= tracked_of_.size() || tracked_of_[number] == kUntracked) return false;
+  return std::ranges::any_of(tracked_[tracked_of_[number]].seen,
+                             [node](const Seen& seen) { return seen.sighting.node == node && seen.matches > 0; });
 }
 
 Result<std::optional<Reading>> Probe::locate(const RunKernel& run, NodeIndex node, int64_t element) {

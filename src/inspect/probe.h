@@ -16,6 +16,7 @@
 #include "inspect/sightings.h"
 #include "llo/kernel.h"
 #include "llo/machine.h"
+#include "llo/renamed.h"
 
 namespace sapper::inspect {
 
@@ -57,6 +58,7 @@ class Placements {
 
   explicit Placements(uint32_t groups) : votes_(size_t{groups} * kCores * kPackings) {}
   void vote(uint32_t group, uint32_t core, size_t packing, uint64_t execution, int64_t tile, int weight);
+  void set(uint32_t group, uint32_t core, size_t packing, uint64_t execution, const Vote& vote);
   // nullptr: nobody knows.
   [[nodiscard]] const Vote* at(uint32_t group, uint32_t core, size_t packing, uint64_t execution) const;
   [[nodiscard]] uint64_t executions(uint32_t group, uint32_t core, size_t packing) const {
@@ -74,11 +76,12 @@ class Probe {
  public:
   // `renamed`: numbers of the stage for values that have another one in the sightings (llo/renamed.h).
   Probe(const KernelGraph& graph, const Sightings& sightings, const ExpectedWords& expected,
-        const std::unordered_map<uint32_t, uint32_t>& renamed = {});
+        const llo::Renamed& renamed = {});
 
   // The first run: learns the places.
   [[nodiscard]] Result<llo::KernelRun> survey(const RunKernel& run);
-  // Takes the places of `other`, a probe of another stage of the kernel, where this one knows none.
+  // Takes the places of `other`, a probe of an earlier stage of the kernel, where that one ran as often: what a
+  // register of this stage holds may be another tile, computed right, that belongs somewhere else.
   void adopt(const Probe& other);
   // The second run. `only_matching`: values that passes renamed are left out where they never were what they should be:
   // they are something else.
@@ -86,13 +89,21 @@ class Probe {
   // One more: where the value of `element` of `node` was read.
   [[nodiscard]] Result<std::optional<Reading>> locate(const RunKernel& run, NodeIndex node, int64_t element);
 
+  // Whether the stage's value `number` was, in the first run, what the sightings say it is.
+  [[nodiscard]] bool matched(uint32_t number, NodeIndex node) const;
+
   [[nodiscard]] const std::vector<Observation>& observations() const { return observations_; }
 
  private:
+  enum class Name {
+    Own,       // as in the sightings
+    Renamed,   // certainly another name of it
+    Possible,  // perhaps another name of it
+  };
   struct Seen {  // a sighting with what its places are found by
     Sighting sighting;
     const std::array<std::optional<TileGrid>, Placements::kPackings>* grids = nullptr;
-    bool renamed = false;
+    Name name = Name::Own;
     uint64_t matches = 0;
     int64_t last_tile = -1;
     size_t point = SIZE_MAX;
@@ -106,7 +117,9 @@ class Probe {
   using Event =
       std::function<void(Tracked&, uint32_t core, uint64_t execution, llo::InstructionIndex, const llo::Vreg&)>;
 
-  void track(uint32_t number, const Sighting& sighting, bool renamed);
+  void track(uint32_t number, const Sighting& sighting, Name name);
+  // Of values that perhaps are one thing and perhaps another, what they are.
+  void settle();
   [[nodiscard]] Result<llo::KernelRun> watch(const RunKernel& run, const Event& event);
   void adopt(const Placements& other, uint32_t group, uint32_t core, size_t packing);
   void place(Tracked& tracked, uint32_t core, uint64_t execution, const llo::Vreg& value);

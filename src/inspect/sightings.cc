@@ -26,6 +26,8 @@ class Matcher {
       : graph_(graph), uniform_(uniform), bound_(graph.nodes.size()) {
     for (NodeIndex node = 0; node < graph.nodes.size(); ++node)
       if (is_elementwise(*graph.nodes[node].it) && graph.nodes[node].it->shape.is_array()) order_.push_back(node);
+    for (NodeIndex node = 0; node < graph.nodes.size(); ++node)
+      if (!graph.nodes[node].it->called.empty()) reductions_.push_back(node);
     applied_in_.resize(graph.nodes.size(), kNoNode);
     for (NodeIndex node = static_cast<NodeIndex>(graph.nodes.size()); node-- > 0;)
       for (const NodeIndex user : graph.nodes[node].users) {
@@ -38,10 +40,11 @@ class Matcher {
     for (const Frame& frame : frames) {
       const NodeIndex reduction = reduction_of(frame);
       if (reduction != kNoNode && !continues_piece(frame)) {
-        if (frame.result.number) reduced_[*frame.result.number] = reduction;
-        found_.code.push_back({frame.first, frame.end, reduction});
+        take_reduction(frame, reduction);
       } else if (const auto place = next_place(frame)) {
         take(frame, *place);
+      } else if (reductions_.size() == 1) {
+        take_reduction(frame, reductions_.front());
       } else {
         ++found_.unmatched;
       }
@@ -103,9 +106,24 @@ class Matcher {
   [[nodiscard]] bool fits(const Frame& frame, NodeIndex node, int64_t piece, Fit fit) const {
     const std::vector<NodeIndex>& operands = graph_.nodes[node].operands;
     if (operands.size() != frame.operands.size()) return false;
-    for (size_t k = 0; k < operands.size(); ++k)
+    if (contradicts(frame.operation, graph_.nodes[node].it->opcode)) return false;
+    for (size_t k = 0; k < operands.size(); ++k) {
       if (!may_be(frame.operands[k], operands[k], piece, fit)) return false;
+      for (size_t j = 0; j < k; ++j)
+        if (operands[j] == operands[k] && frame.operands[j] != frame.operands[k]) return false;
+    }
     return true;
+  }
+
+  // Some operations are one instruction, which other ones are not.
+  static bool contradicts(llo::FrameOperation operation, hlo::Opcode opcode) {
+    constexpr std::pair<hlo::Opcode, llo::FrameOperation> plain[] = {
+        {hlo::Opcode::Add, llo::FrameOperation::Add},           {hlo::Opcode::Subtract, llo::FrameOperation::Subtract},
+        {hlo::Opcode::Multiply, llo::FrameOperation::Multiply}, {hlo::Opcode::Maximum, llo::FrameOperation::Maximum},
+        {hlo::Opcode::Minimum, llo::FrameOperation::Minimum},   {hlo::Opcode::Select, llo::FrameOperation::Select}};
+    if (operation == llo::FrameOperation::Unknown) return false;
+    const auto* const found = std::ranges::find(plain, opcode, &std::pair<hlo::Opcode, llo::FrameOperation>::first);
+    return found != std::end(plain) && found->second != operation;
   }
 
   [[nodiscard]] bool may_be(const FrameValue& value, NodeIndex node, int64_t piece, Fit fit) const {
@@ -113,8 +131,19 @@ class Matcher {
     const bool computed = is_elementwise(*graph_.nodes[node].it);
     const Binding& bound = bound_[node];
     if (bound.piece == piece) return bound.value == value || (!computed && fit != Fit::Exact);
+    if (!computed && !value.number) return may_be_constant_in_part(*graph_.nodes[node].it);
     if (!computed || fit == Fit::Loose) return true;
     return value.number.has_value() && bound.piece >= 0 && bound.value == value;
+  }
+
+  // Where its padding is, for instance.
+  static bool may_be_constant_in_part(const hlo::Instruction& instruction) {
+    return instruction.opcode != hlo::Opcode::Parameter && instruction.opcode != hlo::Opcode::Broadcast;
+  }
+
+  void take_reduction(const Frame& frame, NodeIndex reduction) {
+    if (frame.result.number) reduced_[*frame.result.number] = reduction;
+    found_.code.push_back({frame.first, frame.end, reduction});
   }
 
   void take(const Frame& frame, size_t place) {
@@ -154,6 +183,7 @@ class Matcher {
   const std::vector<std::optional<uint32_t>>& uniform_;
   std::vector<NodeIndex> order_;  // instructions that have frames
   std::vector<Binding> bound_;
+  std::vector<NodeIndex> reductions_;  // and whatever else applies a computation
   std::vector<NodeIndex> applied_in_;  // of each node: the reduction or the like that takes its values one by one
   std::unordered_map<uint32_t, NodeIndex> reduced_;  // values that are reduced, or are in part
   std::map<std::pair<uint32_t, NodeIndex>, std::optional<Sighting>> latest_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace sapper::llo {
 
@@ -34,6 +35,17 @@ std::optional<uint32_t> mask_of(const Instruction& instruction) {
   return mask->number;
 }
 
+FrameOperation operation_of(const Program& program, const Frame& frame) {
+  if (frame.end - frame.first != 1) return FrameOperation::Unknown;
+  constexpr std::pair<std::string_view, FrameOperation> kinds[] = {
+      {"vadd.", FrameOperation::Add},     {"vsub.", FrameOperation::Subtract}, {"vmul.", FrameOperation::Multiply},
+      {"vmax.", FrameOperation::Maximum}, {"vmin.", FrameOperation::Minimum},  {"vsel", FrameOperation::Select},
+  };
+  for (const auto& [prefix, operation] : kinds)
+    if (program.instructions[frame.first].opcode.starts_with(prefix)) return operation;
+  return FrameOperation::Unknown;
+}
+
 }  // namespace
 
 std::vector<Frame> frames_of(const Program& program) {
@@ -55,6 +67,7 @@ std::vector<Frame> frames_of(const Program& program) {
       Frame& frame = frames[open.back()];
       open.pop_back();
       frame.end = i;
+      frame.operation = operation_of(program, frame);
       if (const auto value = value_of(all[i].operands[0])) frame.result = *value;
       if (frame.result.number)
         if (const auto mask = as_numbers.find(*frame.result.number); mask != as_numbers.end())

@@ -18,9 +18,13 @@ struct FrameValue {
   bool operator==(const FrameValue&) const = default;
 };
 
+// What the code of a frame does, where it is one instruction of a kind that can be told.
+enum class FrameOperation : uint8_t { Unknown, Add, Subtract, Multiply, Maximum, Minimum, Select };
+
 struct Frame {
   std::vector<FrameValue> operands;
   FrameValue result;
+  FrameOperation operation = FrameOperation::Unknown;
   std::optional<uint32_t> mask;  // the result is this mask, as ones and zeros
   InstructionIndex first = 0;    // its code is [first, end)
   InstructionIndex end = 0;

@@ -1,6 +1,7 @@
 #include "llo/renamed.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,7 @@ std::string_view first_part(std::string_view opcode) { return opcode.substr(0, o
 // A function's result is popped from its unit's queue once passes have taken the two apart.
 bool same_kind(const Instruction& first, const Instruction& second) {
   if (first.result.bank != second.result.bank) return false;
-  const bool popped = first.opcode.find(".pop") != std::string_view::npos && second.opcode.starts_with("vpop");
+  const bool popped = first.opcode.find(".pop") != std::string_view::npos && second.opcode.starts_with("vpop.e");
   return popped || first_part(first.opcode) == first_part(second.opcode);
 }
 
@@ -45,7 +46,7 @@ class Renaming {
   Renaming(const Program& earlier, const Program& later)
       : earlier_(earlier), later_(later), before_(definitions_of(earlier)), after_(definitions_of(later)) {}
 
-  std::unordered_map<uint32_t, uint32_t> run() {
+  Renamed run() {
     std::vector<std::pair<InstructionIndex, InstructionIndex>> open;  // instructions that are the same, to be looked at
     for (const auto& [number, at] : after_)
       if (const auto same = before_.find(number); same != before_.end()) open.emplace_back(same->second, at);
@@ -63,7 +64,10 @@ class Renaming {
       for (const auto& pair : std::exchange(fresh_, {})) left.push_back(pair);
       open = std::move(left);
     }
-    return std::move(names_);
+    Renamed renamed{std::move(names_), {}};
+    for (const auto& [later, earlier] : possible_)
+      if (!renamed.certain.contains(later)) renamed.possible.emplace_back(later, earlier);
+    return renamed;
   }
 
  private:
@@ -87,15 +91,24 @@ class Renaming {
     if (a.empty()) return true;
     const bool alike = std::ranges::all_of(a, [&](uint32_t number) { return number == a.front(); }) &&
                        std::ranges::all_of(b, [&](uint32_t number) { return number == b.front(); });
-    if (!alike && commutes(first.opcode)) return false;
+    if (!alike && commutes(first.opcode)) {
+      for (const uint32_t later : b)
+        for (const uint32_t earlier : a)
+          if (may_be(earlier, later)) possible_.emplace(later, earlier);
+      return false;
+    }
     for (size_t i = 0; i < a.size(); ++i) learn(a[i], b[i]);
     return true;
   }
 
+  [[nodiscard]] bool may_be(uint32_t earlier, uint32_t later) const {
+    if (after_.contains(earlier) || before_.contains(later)) return false;
+    if (!after_.contains(later) || !before_.contains(earlier)) return false;
+    return same_kind(earlier_.instructions[before_.at(earlier)], later_.instructions[after_.at(later)]);
+  }
+
   void learn(uint32_t earlier, uint32_t later) {
-    if (after_.contains(earlier) || before_.contains(later) || !after_.contains(later)) return;
-    if (!before_.contains(earlier)) return;
-    if (!same_kind(earlier_.instructions[before_.at(earlier)], later_.instructions[after_.at(later)])) return;
+    if (!may_be(earlier, later)) return;
     if (!names_.emplace(later, earlier).second) return;
     if (const auto first = before_.find(earlier); first != before_.end())
       fresh_.emplace_back(first->second, after_.at(later));
@@ -105,13 +118,12 @@ class Renaming {
   const Program& later_;
   const Definitions before_, after_;
   std::unordered_map<uint32_t, uint32_t> names_;
+  std::set<std::pair<uint32_t, uint32_t>> possible_;  // later, earlier
   std::vector<std::pair<InstructionIndex, InstructionIndex>> fresh_;
 };
 
 }  // namespace
 
-std::unordered_map<uint32_t, uint32_t> renamed_values(const Program& earlier, const Program& later) {
-  return Renaming(earlier, later).run();
-}
+Renamed renamed_values(const Program& earlier, const Program& later) { return Renaming(earlier, later).run(); }
 
 }  // namespace sapper::llo

@@ -3,12 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "inspect/kernel_graph.h"
-#include "inspect/lanes.h"
-#include "inspect/sightings.h"
-#include "llo/frames.h"
-#include "llo/kernel.h"
-#include "llo/renamed.h"
+#include "inspect/kernel_view.h"
 #include "numerics/compare.h"
 
 namespace sapper::inspect {
@@ -35,18 +30,13 @@ uint64_t hash_of(const llo::Machine& machine, llo::Slot slot) {
 
 Result<Run> follow(const KernelCase& kernel, const llo::Program& program, const LloInspectionOptions& options) {
   Run run;
-  llo::MachineOptions machine = options.machine;
-  machine.observer = [&](const llo::Step& step, llo::Machine& at) {
-    if (step.kind != llo::StepKind::Instruction || step.result == llo::kNoSlot) return;
-    if (step.bank != llo::Bank::Vector && step.bank != llo::Bank::Mask) return;
-    run.trail[at.instruction(step).result.number].push_back(hash_of(at, step.result));
-  };
-  const hlo::Computation& entry = kernel.module.entry_computation();
-  std::vector<hlo::Shape> shapes;
-  for (const hlo::InstructionIndex parameter : entry.parameters())
-    shapes.push_back(entry.instructions[parameter].shape);
-  SAPPER_TRY(llo::KernelRun done, llo::run_kernel(program, &kernel.original, kernel.operands, shapes,
-                                                  entry.root_instruction().shape, machine));
+  const LloKernel at_end = kernel.at_end();
+  SAPPER_TRY(llo::KernelRun done,
+             runner_of(at_end, program, options.machine)([&](const llo::Step& step, llo::Machine& at) {
+               if (step.kind != llo::StepKind::Instruction || step.result == llo::kNoSlot) return;
+               if (step.bank != llo::Bank::Vector && step.bank != llo::Bank::Mask) return;
+               run.trail[at.instruction(step).result.number].push_back(hash_of(at, step.result));
+             }));
   run.output = std::move(done.output);
   return run;
 }
@@ -83,7 +73,9 @@ std::set<NodeIndex> changed_roots(const KernelGraph& graph, const hlo::Literal& 
 
 Result<std::set<std::string>> first_changed(const KernelCase& kernel, const llo::Program& wrong,
                                             const LloInspectionOptions& options) {
-  SAPPER_TRY(const KernelGraph graph, graph_of(kernel.module));
+  const LloKernel at_end = kernel.at_end();
+  SAPPER_TRY(const KernelView view, view_of(at_end, options.evaluation, options.memory_bytes));
+  const KernelGraph& graph = view.graph;
   SAPPER_TRY(const Run right_run, follow(kernel, kernel.final, options));
   SAPPER_TRY(const Run wrong_run, follow(kernel, wrong, options));
   if (numerics::same_bits(right_run.output, wrong_run.output, numerics::Alike::FlushedSubnormals))
@@ -93,27 +85,19 @@ Result<std::set<std::string>> first_changed(const KernelCase& kernel, const llo:
   if (judge.judge(wrong_run.output, check::Origin::Device).verdict != check::Verdict::Mismatch)
     return std::set<std::string>();
 
-  SAPPER_TRY(const auto values,
-             expected_values(kernel.module, graph, kernel.operands, options.evaluation, options.memory_bytes));
-  std::vector<std::optional<uint32_t>> uniform(values.size());
-  for (size_t node = 0; node < values.size(); ++node) {
-    if (!graph.nodes[node].constant || !values[node].shape().is_array()) continue;
-    if (!fits_lane(values[node].shape().element_type())) continue;
-    const std::vector<uint32_t> words = lane_words(values[node]);
-    if (std::ranges::all_of(words, [&](uint32_t word) { return word == words.front(); })) uniform[node] = words.front();
-  }
-  const Sightings sightings = find_sightings(graph, llo::frames_of(kernel.original), uniform);
-  const auto renamed = llo::renamed_values(kernel.original, kernel.final);
   std::multimap<uint32_t, NodeIndex> nodes_of;
-  for (const Sighting& sighting : sightings.all) nodes_of.emplace(sighting.number, sighting.node);
+  for (const Sighting& sighting : view.sightings.all) nodes_of.emplace(sighting.number, sighting.node);
 
+  Probe probe(graph, view.sightings, view.words, view.renamed);  // of the right kernel
+  SAPPER_TRY(const llo::KernelRun surveyed, probe.survey(runner_of(at_end, kernel.final, options.machine)));
   std::set<NodeIndex> changed = changed_roots(graph, right_run.output, wrong_run.output);
   for (const auto& [number, hashes] : right_run.trail) {
     const auto other = wrong_run.trail.find(number);
     if (other != wrong_run.trail.end() && other->second == hashes) continue;
-    const auto old = renamed.find(number);
-    const auto [first, last] = nodes_of.equal_range(old == renamed.end() ? number : old->second);
-    for (auto node = first; node != last; ++node) changed.insert(node->second);
+    const auto old = view.renamed.certain.find(number);
+    const auto [first, last] = nodes_of.equal_range(old == view.renamed.certain.end() ? number : old->second);
+    for (auto node = first; node != last; ++node)
+      if (old == view.renamed.certain.end() || probe.matched(number, node->second)) changed.insert(node->second);
   }
   std::set<std::string> names;
   for (const NodeIndex node : changed)
