@@ -11,6 +11,7 @@
 #include "hlo/proto.h"
 #include "hlo/verifier.h"
 #include "inspect/llo_inspection.h"
+#include "inspect/native.h"
 #include "llo/dump.h"
 #include "llo/text.h"
 
@@ -25,23 +26,16 @@ class KernelInspection {
   KernelInspection(target::CompilerPool& pool, const InspectOptions& options) : pool_(pool), options_(options) {}
 
   Result<Inspection> run(Module module, const std::string& path) {
-    if (options_.check.target.platform != target::Platform::Tpu)
-      return fail(ErrorKind::Unsupported, "{} has no LLO to look into", options_.check.target.to_string());
+    if (options_.check.target.platform == target::Platform::Gpu)
+      return fail(ErrorKind::Unsupported, "the kernels of {} cannot be looked into", options_.check.target.to_string());
     SAPPER_CHECKED(in_file(hlo::verify(module), path));
     SAPPER_TRY(const std::vector<check::InputSet> sets,
                check::inputs_for(module, check::inputs_path(options_.check.inputs, path), options_.check.input_set,
                                  options_.check.sampling));
     const check::InputSet& set = sets.front();
-    SAPPER_CHECKED(compile(module));
-    SAPPER_TRY(const std::string name, choose(set.arguments));
-    SAPPER_TRY(const Kernel kernel, kernel_at(name, set.arguments));
-    SAPPER_TRY(const llo::Program original, program_of(name, "original"));
-    const bool other = options_.stage != "original";
-    SAPPER_TRY(const llo::Program stage, other ? program_of(name, options_.stage) : Result<llo::Program>(original));
-    SAPPER_TRY(const LloInspectionOptions options, llo_options());
-    SAPPER_TRY(
-        Inspection inspection,
-        inspect_llo({kernel.module, kernel.operands, original, other ? stage : original, options_.stage}, options));
+    SAPPER_TRY(Inspection inspection, options_.check.target.platform == target::Platform::Cpu
+                                          ? look_natively(module, set)
+                                          : look_at_llo(module, set));
     inspection.target = options_.check.target.to_string();
     inspection.seed = set.seed;
     inspection.inputs_kind = set.kind;
@@ -54,6 +48,28 @@ class KernelInspection {
     Module module;
     std::vector<Literal> operands;
   };
+
+  Result<Inspection> look_natively(const Module& module, const check::InputSet& set) {
+    return inspect_native(pool_, module, set.arguments,
+                          {.target = options_.check.target,
+                           .configuration = options_.check.configuration,
+                           .kernel = options_.kernel,
+                           .evaluation = options_.check.evaluation,
+                           .policy = {.strict = options_.check.strict},
+                           .window = options_.window,
+                           .memory_bytes = options_.memory_bytes});
+  }
+
+  Result<Inspection> look_at_llo(const Module& module, const check::InputSet& set) {
+    SAPPER_CHECKED(compile(module));
+    SAPPER_TRY(const std::string name, choose(set.arguments));
+    SAPPER_TRY(const Kernel kernel, kernel_at(name, set.arguments));
+    SAPPER_TRY(const llo::Program original, program_of(name, "original"));
+    const bool other = options_.stage != "original";
+    SAPPER_TRY(const llo::Program stage, other ? program_of(name, options_.stage) : Result<llo::Program>(original));
+    SAPPER_TRY(const LloInspectionOptions options, llo_options());
+    return inspect_llo({kernel.module, kernel.operands, original, other ? stage : original, options_.stage}, options);
+  }
 
   Status compile(const Module& module) {
     target::CompileRequest request{.module = hlo::to_compilable_proto(module),
@@ -136,8 +152,9 @@ class KernelInspection {
   }
 
   [[nodiscard]] std::string command(const std::string& path, const Inspection& inspection) const {
-    std::string text = fmt::format("sapper inspect {} --on {} --kernel {} --stage {}", shell_quoted(path),
-                                   inspection.target, shell_quoted(inspection.kernel), options_.stage);
+    std::string text = fmt::format("sapper inspect {} --on {} --kernel {}", shell_quoted(path), inspection.target,
+                                   shell_quoted(inspection.kernel));
+    if (options_.check.target.platform == target::Platform::Tpu) text += fmt::format(" --stage {}", options_.stage);
     text += options_.check.inputs.empty() ? fmt::format(" --seed {}", inspection.seed)
                                           : fmt::format(" --inputs {}", shell_quoted(options_.check.inputs));
     return text;

@@ -14,7 +14,7 @@ namespace sapper::inspect {
 struct InspectOptions {
   check::CheckOptions check;            // target, configuration, inputs, machine, evaluation
   std::string kernel;                   // the HLO instruction; empty: the first that is wrong, else the costliest
-  std::string stage = "final_bundles";  // of its LLO
+  std::string stage = "final_bundles";  // of its LLO; XLA:CPU has its machine code alone
   int window = 2;                       // instructions around the first divergence whose values are kept
   int64_t memory_bytes = int64_t{2} << 30;
 };

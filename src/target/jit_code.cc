@@ -115,9 +115,15 @@ std::string relocation_target(const Elf& elf, const std::vector<Elf64_Shdr>& sec
   return std::string(data.substr(at, constant_bytes));
 }
 
+std::string text_at(std::string_view names, size_t offset) {
+  const std::string_view name = names.substr(offset);
+  return std::string(name.substr(0, name.find('\0')));
+}
+
 // Those inside of the function that `symbol` is.
 std::vector<Relocation> relocations_of(const Elf& elf, const std::vector<Elf64_Shdr>& sections,
-                                       const std::vector<Elf64_Sym>& symbols, const Elf64_Sym& symbol) {
+                                       const std::vector<Elf64_Sym>& symbols, std::string_view names,
+                                       const Elf64_Sym& symbol) {
   std::vector<Relocation> result;
   for (const Elf64_Shdr& section : sections) {
     if (section.sh_type != SHT_RELA || section.sh_info != symbol.st_shndx) continue;
@@ -126,6 +132,8 @@ std::vector<Relocation> relocations_of(const Elf& elf, const std::vector<Elf64_S
       Relocation relocation{.offset = entry.r_offset - symbol.st_value, .bytes = type == R_X86_64_64 ? size_t{8} : 4};
       relocation.is_relative = type == R_X86_64_PC32;
       if (relocation.offset > symbol.st_size || relocation.bytes > symbol.st_size - relocation.offset) continue;
+      if (const uint64_t to = ELF64_R_SYM(entry.r_info); to < symbols.size() && symbols[to].st_name < names.size())
+        relocation.symbol = text_at(names, symbols[to].st_name);
       if (type == R_X86_64_64 || type == R_X86_64_PC32)
         relocation.target = relocation_target(elf, sections, symbols, entry);
       result.push_back(std::move(relocation));
@@ -152,10 +160,9 @@ Result<std::vector<JitFunction>> read_object(std::string_view object) {
       continue;
     const std::string_view section = elf.section(sections[symbol.st_shndx]);
     if (symbol.st_value > section.size() || symbol.st_size > section.size() - symbol.st_value) continue;
-    const std::string_view name = names.substr(symbol.st_name);
-    functions.push_back({.name = std::string(name.substr(0, name.find('\0'))),
+    functions.push_back({.name = text_at(names, symbol.st_name),
                          .code = std::string(section.substr(symbol.st_value, symbol.st_size)),
-                         .relocations = relocations_of(elf, sections, symbols, symbol)});
+                         .relocations = relocations_of(elf, sections, symbols, names, symbol)});
   }
   return functions;
 }
@@ -200,6 +207,16 @@ std::vector<std::byte*> find_in_memory(const JitFunction& function) {
     }
   }
   return found;
+}
+
+uint64_t address_in_code(const JitFunction& function, const std::byte* copy, std::string_view symbol) {
+  for (const Relocation& relocation : function.relocations) {
+    if (relocation.symbol != symbol || relocation.bytes != 8) continue;
+    uint64_t address = 0;
+    std::memcpy(&address, copy + relocation.offset, sizeof address);
+    return address;
+  }
+  return 0;
 }
 
 }  // namespace sapper::target

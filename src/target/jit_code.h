@@ -15,6 +15,7 @@ struct Relocation {
   size_t offset = 0;  // in the function
   size_t bytes = 0;
   bool is_relative = false;  // to the place itself
+  std::string symbol;        // whose address it is; empty: a section's
   std::string target;        // what the object has there, of read-only data (as much as may matter); empty: unknown
 };
 
@@ -30,5 +31,8 @@ struct JitFunction {
 // Where this process has the function as code of no file: all copies of the same bytes, but for what the loader fills
 // in, which points to the same data.
 [[nodiscard]] std::vector<std::byte*> find_in_memory(const JitFunction& function);
+
+// The address of `symbol` as the loader wrote it into a copy of the function; 0: the function does not use it.
+[[nodiscard]] uint64_t address_in_code(const JitFunction& function, const std::byte* copy, std::string_view symbol);
 
 }  // namespace sapper::target

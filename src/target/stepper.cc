@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -97,6 +98,7 @@ struct Stepping {
   pthread_t thread{};
   uint64_t calls = 0;  // of the kernel that are to be stepped; 0: not known before the first
   bool in_call = false;
+  bool is_done = false;
   bool all_registers = false;  // the next record has them all
   struct sigaction before {};
   State state;
@@ -247,35 +249,43 @@ constexpr size_t largest_step = sizeof(StepRecord) + 16 * 8 + 32 * 64 + 8 * 8;
 // The kernel's call, while it runs: its structures are the caller's and outlive it.
 KernelCall current_call;
 
-// One breakpoint: `at` is the instruction that comes next. False: the code is unbroken from here on.
-bool step(Stepping& s, const Stepping::Copy& copy, uint32_t offset, const ucontext_t& context) {
-  if (!s.in_call) {
-    if (offset != 0) return true;  // it was entered before it was armed
-    std::memcpy(&current_call, reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RDI]), sizeof current_call);
-    s.running = &copy;
-    s.thread = pthread_self();
-    s.in_call = true;
-    s.all_registers = true;
-    if (s.calls == 0) {
-      const auto& groups = *current_call.work_groups;
-      s.calls = std::max<uint64_t>(1, groups[0]) * std::max<uint64_t>(1, groups[1]) * std::max<uint64_t>(1, groups[2]);
-    }
-    if (!record_call(s, RecordKind::Entry, current_call)) return cut(s), false;
-  } else if (pthread_equal(s.thread, pthread_self()) == 0 || &copy != s.running) {
-    s.header->is_tangled = 1;
-    return cut(s), false;
+// A call of the kernel begins.
+bool enter(Stepping& s, const Stepping::Copy& copy, const ucontext_t& context) {
+  std::memcpy(&current_call, reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RDI]), sizeof current_call);
+  s.running = &copy;
+  s.thread = pthread_self();
+  s.in_call = true;
+  s.all_registers = true;
+  if (s.calls == 0) {
+    const auto& groups = *current_call.work_groups;
+    s.calls = std::max<uint64_t>(1, groups[0]) * std::max<uint64_t>(1, groups[1]) * std::max<uint64_t>(1, groups[2]);
   }
+  return record_call(s, RecordKind::Entry, current_call);
+}
+
+// One breakpoint: the instruction at `offset` comes next. False: the code is unbroken from here on.
+bool step(Stepping& s, const Stepping::Copy& copy, uint32_t offset, const ucontext_t& context) {
+  if (!s.in_call && !enter(s, copy, context)) return cut(s), false;
   if (s.header->steps >= s.limits.steps || static_cast<size_t>(s.end - s.at) < largest_step) return cut(s), false;
   record_step(s, offset, context);
-  if (copy.code[offset] == near_return) {
-    s.in_call = false;
-    if (!record_call(s, RecordKind::Exit, current_call)) return cut(s), false;
-    if (++s.header->invocations == s.calls) {
-      restore_code(s);
-      return false;
-    }
+  if (copy.code[offset] != near_return) return true;
+  s.in_call = false;
+  if (!record_call(s, RecordKind::Exit, current_call)) return cut(s), false;
+  if (++s.header->invocations < s.calls) return true;
+  s.is_done = true;
+  restore_code(s);
+  return false;
+}
+
+// Lets one thread on at a time: a kernel's work is split over threads, which share the code and its breakpoints. The
+// others wait where they came to their first breakpoint.
+void take_turn(Stepping& s) {
+  while (true) {
+    while (s.busy.test_and_set()) sched_yield();
+    if (!s.in_call || pthread_equal(s.thread, pthread_self()) != 0) return;
+    s.busy.clear();
+    sched_yield();
   }
-  return true;
 }
 
 const Stepping::Copy* copy_at(const Stepping& s, const std::byte* at) {
@@ -295,13 +305,9 @@ void on_trap(int /*signal*/, siginfo_t* /*info*/, void* raw) {
     return;
   }
   context.uc_mcontext.gregs[REG_RIP] -= 1;
-  if (s->busy.test_and_set()) {  // another thread is in here: it must not go on with a half-written record
-    s->header->is_tangled = 1;
-    cut(*s);
-    return;
-  }
+  take_turn(*s);
   const auto offset = static_cast<uint32_t>(at - copy->begin);
-  if (s->header->is_cut == 0 && step(*s, *copy, offset, context)) {
+  if (s->header->is_cut == 0 && !s->is_done && step(*s, *copy, offset, context)) {
     if (s->open != nullptr) *s->open = breakpoint;
     *at = copy->code[offset];
     s->open = at;
@@ -336,7 +342,11 @@ Status map_file(Stepping& s) {
   s.file_bytes = sizeof(TraceHeader) + padded(s.size) + s.limits.bytes;
   const Descriptor file(open(s.path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   void* memory = MAP_FAILED;
-  if (file.get() >= 0 && posix_fallocate(file.get(), 0, static_cast<off_t>(s.file_bytes)) == 0)
+  // Pages come as they are written, so that a short trace costs little; that there is room for all is asked before.
+  struct statvfs space {};
+  const bool has_room =
+      file.get() >= 0 && fstatvfs(file.get(), &space) == 0 && uint64_t{space.f_bavail} * space.f_bsize > s.file_bytes;
+  if (has_room && ftruncate(file.get(), static_cast<off_t>(s.file_bytes)) == 0)
     memory = mmap(nullptr, s.file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (memory == MAP_FAILED)
     return fail(ErrorKind::Interrupted, "{}: no {} MiB for the trace of the kernel", s.path, s.file_bytes >> 20);
@@ -358,25 +368,24 @@ void pin_to_one_cpu() {
   sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
-Status patch_code(std::span<std::byte* const> copies, size_t size, std::span<const BytePatch> patches) {
+Status patch_code(const SteppedFunction& function, std::span<const BytePatch> patches) {
   for (const BytePatch& patch : patches) {
-    if (patch.offset >= size)
-      return fail(ErrorKind::BadInput, "byte {} is beyond the kernel's code of {} bytes", patch.offset, size);
-    for (std::byte* copy : copies) {
-      SAPPER_CHECKED(make_writable(copy, size));
+    if (patch.offset >= function.size)
+      return fail(ErrorKind::BadInput, "byte {} is beyond the kernel's code of {} bytes", patch.offset, function.size);
+    for (std::byte* copy : function.copies) {
+      SAPPER_CHECKED(make_writable(copy, function.size));
       copy[patch.offset] = std::byte{patch.value};
     }
   }
   return {};
 }
 
-Result<Stepper> Stepper::arm(std::span<std::byte* const> copies, size_t size, const std::string& path,
-                             const StepLimits& limits) {
+Result<Stepper> Stepper::arm(const SteppedFunction& function, const std::string& path, const StepLimits& limits) {
   if (stepping != nullptr) return fail(ErrorKind::Internal, "a kernel is being stepped already");
-  if (copies.empty()) return fail(ErrorKind::Internal, "no code to step through");
+  if (function.copies.empty()) return fail(ErrorKind::Internal, "no code to step through");
   auto s = std::make_unique<Stepping>();
-  for (std::byte* copy : copies) s->copies.push_back({copy, {copy, copy + size}});
-  s->size = size;
+  for (std::byte* copy : function.copies) s->copies.push_back({copy, {copy, copy + function.size}});
+  s->size = function.size;
   s->path = path;
   s->limits = limits;
   s->layout = {.middle = component_offset(Avx),
@@ -384,8 +393,9 @@ Result<Stepper> Stepper::arm(std::span<std::byte* const> copies, size_t size, co
                .high = component_offset(ZmmHigh),
                .more = component_offset(ZmmMore)};
   SAPPER_CHECKED(find_boundaries(*s));
-  for (std::byte* copy : copies) SAPPER_CHECKED(make_writable(copy, size));
+  for (std::byte* copy : function.copies) SAPPER_CHECKED(make_writable(copy, function.size));
   SAPPER_CHECKED(map_file(*s));
+  s->header->memcpy_address = function.memcpy_address;
   struct sigaction action {};
   action.sa_sigaction = on_trap;
   action.sa_flags = SA_SIGINFO | SA_RESTART;

@@ -2,8 +2,7 @@
 // each instruction begins with a breakpoint but the one that is running. The handler writes what changed in the
 // registers into a trace (trace.h) and neither allocates nor locks.
 //
-// One stepper at a time; the function must run on one thread at a time (the process is pinned to one CPU, so that a
-// plugin makes one thread to compute on).
+// One stepper at a time. The process is pinned to one CPU: what one thread writes into the code no other has fetched.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +18,13 @@ namespace sapper::target {
 // Makes this process, and all threads that it starts from now on, run on one CPU.
 void pin_to_one_cpu();
 
+// The function that is stepped: all copies of it, and what a reader of the trace has to know of it.
+struct SteppedFunction {
+  std::vector<std::byte*> copies;
+  size_t size = 0;
+  uint64_t memcpy_address = 0;  // that it calls; 0: it does not
+};
+
 // A byte of the function that is written over before it runs: a simulated defect of the compiler.
 struct BytePatch {
   uint32_t offset = 0;
@@ -26,7 +32,7 @@ struct BytePatch {
 };
 
 // Writes them into each copy of the function.
-[[nodiscard]] Status patch_code(std::span<std::byte* const> copies, size_t size, std::span<const BytePatch> patches);
+[[nodiscard]] Status patch_code(const SteppedFunction& function, std::span<const BytePatch> patches);
 
 struct StepLimits {
   uint64_t steps = 0;
@@ -35,8 +41,8 @@ struct StepLimits {
 
 class Stepper {
  public:
-  // Arms all copies of the function of `size` bytes, and makes the trace's file at `path`.
-  [[nodiscard]] static Result<Stepper> arm(std::span<std::byte* const> copies, size_t size, const std::string& path,
+  // Arms all copies of the function, and makes the trace's file at `path`.
+  [[nodiscard]] static Result<Stepper> arm(const SteppedFunction& function, const std::string& path,
                                            const StepLimits& limits);
   Stepper(Stepper&& other) noexcept : is_armed_(std::exchange(other.is_armed_, false)) {}
   Stepper& operator=(Stepper&&) = delete;

@@ -20,10 +20,10 @@ struct TraceHeader {
   uint64_t code_bytes = 0;  // that follow: the function, as it ran
   uint64_t record_bytes = 0;
   uint64_t steps = 0;
-  uint64_t invocations = 0;  // that were stepped to their end
-  uint32_t is_cut = 0;       // a limit was reached: the kernel went on unseen
-  uint32_t is_tangled = 0;   // two threads were in the function at a time
-  double seconds = 0;        // of the stepped run
+  uint64_t invocations = 0;     // that were stepped to their end
+  uint32_t is_cut = 0;          // a limit was reached: the kernel went on unseen
+  double seconds = 0;           // of the stepped run
+  uint64_t memcpy_address = 0;  // which the function calls; 0: it does not
 };
 
 enum class RecordKind : uint16_t { Step, Entry, Exit };

@@ -26,23 +26,29 @@ Result<JitFunction> find_function(const std::string& folder, const std::string& 
               names.empty() ? "it made none at all" : "there is " + names);
 }
 
+SteppedFunction in_memory(const JitFunction& function) {
+  SteppedFunction code{.copies = find_in_memory(function), .size = function.code.size()};
+  if (!code.copies.empty()) code.memcpy_address = address_in_code(function, code.copies[0], "memcpy");
+  return code;
+}
+
 }  // namespace
 
 Status step_kernel(const Device& device, const Executable& executable, std::span<const hlo::Literal> arguments,
                    const proto::WorkerRequest& request, std::vector<hlo::Literal>* outputs, proto::WorkerReply* reply) {
   const proto::WorkerStepping& stepping = request.stepping();
   SAPPER_TRY(const JitFunction function, find_function(request.dump_folder(), stepping.kernel()));
-  const std::vector<std::byte*> copies = find_in_memory(function);
-  if (copies.empty())
+  const SteppedFunction code = in_memory(function);
+  if (code.copies.empty())
     return fail(ErrorKind::Unsupported, "the code of {} is not found in the compiler's process", stepping.kernel());
   std::vector<BytePatch> patches;
   for (const proto::WorkerBytePatch& patch : stepping.patches())
     patches.push_back({patch.offset(), static_cast<uint8_t>(patch.value())});
-  SAPPER_CHECKED(patch_code(copies, function.code.size(), patches));
+  SAPPER_CHECKED(patch_code(code, patches));
 
   SAPPER_TRY(*outputs, device.execute(executable, arguments));
-  SAPPER_TRY(Stepper stepper, Stepper::arm(copies, function.code.size(), stepping.trace(),
-                                           {.steps = stepping.step_limit(), .bytes = stepping.trace_bytes()}));
+  SAPPER_TRY(Stepper stepper,
+             Stepper::arm(code, stepping.trace(), {.steps = stepping.step_limit(), .bytes = stepping.trace_bytes()}));
   const auto stepped = device.execute(executable, arguments);
   stepper.disarm();
   if (!stepped) return tl::unexpected(stepped.error());

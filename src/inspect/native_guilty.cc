@@ -1,0 +1,194 @@
+#include "inspect/native_guilty.h"
+
+#include <algorithm>
+
+namespace sapper::inspect {
+namespace {
+
+using hlo::ElementType;
+using hlo::Literal;
+using hlo::Opcode;
+
+constexpr double enough = 0.9;
+constexpr int most_trials = 5000;
+constexpr double product_rounding = 1e-6;  // a product that was not rounded, taken for one that was
+
+// Those whose result has the bits of what they take: that it equals the kernel's result says nothing against a value.
+bool passes_on(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::Bitcast:
+    case Opcode::Broadcast:
+    case Opcode::Concatenate:
+    case Opcode::Convert:
+    case Opcode::Copy:
+    case Opcode::Gather:
+    case Opcode::DynamicSlice:
+    case Opcode::DynamicUpdateSlice:
+    case Opcode::Pad:
+    case Opcode::Reshape:
+    case Opcode::Reverse:
+    case Opcode::Slice:
+    case Opcode::Transpose: return true;
+    default: return false;
+  }
+}
+
+class Trial {
+ public:
+  Trial(Matcher& matcher, const MatchInput& input, const std::vector<Match>& matches,
+        const std::vector<Relevance>& relevance, size_t root, const std::vector<uint8_t>& wrong)
+      : matcher_(matcher), in_(input), matches_(matches), relevance_(relevance), root_(root), wrong_(wrong) {
+    total_ = std::ranges::count(wrong_, 1);
+  }
+
+  std::optional<Guilty> run() {
+    const NodeIndex root = in_.graph.roots[root_];
+    const std::vector<NodeIndex>& inside = matches_[root].inside;
+    for (const NodeIndex node : inside) {
+      if (node == root) break;
+      if (auto guilty = accuse(node, inside)) return guilty;
+    }
+    return root_itself(root, inside);
+  }
+
+ private:
+  [[nodiscard]] const Literal* known(NodeIndex node) const {
+    const bool is_root = node == in_.graph.roots[root_];
+    return !is_root && matches_[node].value.shape().is_valid() ? &matches_[node].value : nullptr;
+  }
+
+  std::optional<Guilty> accuse(NodeIndex node, const std::vector<NodeIndex>& inside) {
+    const hlo::Instruction& it = *in_.graph.nodes[node].it;
+    if (!it.shape.is_array() || in_.tags[node] == nullptr || !is_native_type(it.shape.element_type()) ||
+        relevance_[node].empty())
+      return std::nullopt;
+    const auto computed = matcher_.compute(node, Way::AsWritten, [this](NodeIndex other) { return known(other); });
+    if (!computed) return std::nullopt;
+    Guilty guilty{.node = node, .expected = computed->value, .got = computed->value};
+    guilty.wrong.assign(static_cast<size_t>(guilty.expected.element_count()), 0);
+    std::vector<uint8_t> explained(wrong_.size(), 0);
+    for (size_t s = 0; s < in_.sites.size() && trials_ < most_trials; ++s)
+      try_site(s, inside, computed->nearness, guilty, explained);
+    const auto count = std::ranges::count(explained, 1);
+    if (guilty.sites.empty() || static_cast<double>(count) < enough * static_cast<double>(total_)) return std::nullopt;
+    for (const NodeIndex other : inside) (other < node ? guilty.unseen : guilty.after).push_back(other);
+    std::erase(guilty.after, node);
+    return guilty;
+  }
+
+  // Whether the lanes of a site are the node's values: the rest of the kernel, computed from them, gives its result.
+  void try_site(size_t s, const std::vector<NodeIndex>& inside, const Nearness& near, Guilty& guilty,
+                std::vector<uint8_t>& explained) {
+    const NodeIndex node = guilty.node;
+    const TagIndex& by_tag = matcher_.index(node);
+    const std::vector<Tag>& tags = *in_.tags[node];
+    const ElementType type = guilty.expected.shape().element_type();
+    Literal value = guilty.expected;
+    std::vector<uint8_t> taken(tags.size(), 0);  // by the first element of each tag
+    bool differs = false;
+    for (const Lane& lane : in_.sites[s].lanes) {
+      const int64_t element = by_tag.find(lane.tag);
+      if (element < 0 || relevance_[node][static_cast<size_t>(element)] == 0) continue;
+      const auto bits = bits_in_lane(type, lane);
+      if (!bits) return;
+      differs = differs || !same_value(type, *bits, element_bits(guilty.expected, element), near, element);
+      set_element_bits(value, element, *bits);
+      taken[static_cast<size_t>(element)] = 1;
+    }
+    if (!differs) return;
+    for (size_t i = 0; i < tags.size(); ++i) {
+      const int64_t first = by_tag.find(tags[i]);
+      if (first >= 0 && taken[static_cast<size_t>(first)] != 0)
+        set_element_bits(value, static_cast<int64_t>(i), element_bits(value, first));
+    }
+    ++trials_;
+    const double rounding = is_product(in_.sites[s].reg) ? product_rounding : 0;
+    if (!explains(inside, node, value, rounding, explained)) return;
+    guilty.sites.push_back(s);
+    for (size_t i = 0; i < tags.size(); ++i) {
+      const int64_t first = by_tag.find(tags[i]);
+      if (first < 0 || taken[static_cast<size_t>(first)] == 0) continue;
+      const uint64_t bits = element_bits(value, static_cast<int64_t>(i));
+      set_element_bits(guilty.got, static_cast<int64_t>(i), bits);
+      guilty.wrong[i] =
+          same_value(type, bits, element_bits(guilty.expected, static_cast<int64_t>(i)), near, static_cast<int64_t>(i))
+              ? 0
+              : 1;
+    }
+  }
+
+  bool explains(const std::vector<NodeIndex>& inside, NodeIndex node, const Literal& value, double rounding,
+                std::vector<uint8_t>& explained) const {
+    const NodeIndex root = in_.graph.roots[root_];
+    const Literal& got = in_.results[root_];
+    const ElementType type = got.shape().element_type();
+    std::vector<NodeIndex> after;
+    for (const NodeIndex other : inside)
+      if (other > node) after.push_back(other);
+    // A value that is the kernel's result already would go through a maximum, an absolute value, ... unchanged.
+    if (value.shape().same_ignoring_layout(got.shape()) &&
+        std::ranges::none_of(after, [&](NodeIndex n) { return passes_on(in_.graph.nodes[n].it->opcode); })) {
+      bool same = true;
+      for (size_t i = 0; i < wrong_.size(); ++i)
+        same = same && (wrong_[i] == 0 ||
+                        element_bits(value, static_cast<int64_t>(i)) == element_bits(got, static_cast<int64_t>(i)));
+      if (same) return false;
+    }
+    for (const Way way : {Way::AsWritten, Way::Wide}) {
+      const auto again = matcher_.compute(
+          root, way, [&](NodeIndex other) { return other == node ? &value : known(other); }, rounding);
+      if (!again || again->value.shape().element_type() != type) continue;
+      int64_t good = 0;
+      std::vector<uint8_t> now(wrong_.size(), 0);
+      for (size_t i = 0; i < wrong_.size(); ++i) {
+        const auto at = static_cast<int64_t>(i);
+        const bool same = same_value(type, element_bits(again->value, at), element_bits(got, at), again->nearness, at);
+        if (wrong_[i] != 0 && same) now[i] = 1;
+        good += now[i];
+      }
+      if (good == 0) continue;
+      for (size_t i = 0; i < now.size(); ++i) explained[i] |= now[i];
+      return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::optional<Guilty> root_itself(NodeIndex root, const std::vector<NodeIndex>& inside) const {
+    const auto expected = matcher_.compute(root, Way::AsWritten, [this](NodeIndex other) { return known(other); });
+    if (!expected) return std::nullopt;
+    Guilty guilty{.node = root, .expected = expected->value, .got = in_.results[root_], .wrong = wrong_};
+    for (const SeenAt& place : matches_[root].places) guilty.sites.push_back(place.site);
+    for (const NodeIndex other : inside)
+      if (other != root) guilty.unseen.push_back(other);
+    return guilty;
+  }
+
+  Matcher& matcher_;
+  const MatchInput& in_;
+  const std::vector<Match>& matches_;
+  const std::vector<Relevance>& relevance_;
+  size_t root_;
+  const std::vector<uint8_t>& wrong_;
+  int64_t total_ = 0;
+  int trials_ = 0;
+};
+
+}  // namespace
+
+std::optional<Guilty> find_guilty(Matcher& matcher, const MatchInput& input, const IndexInput& indexing,
+                                  const std::vector<Match>& matches) {
+  std::vector<Relevance> wrong;
+  for (const NodeIndex root : input.graph.roots) wrong.push_back(matches[root].wrong);
+  const std::vector<Relevance> relevance = relevant_elements(indexing, wrong);
+  // Seen right means here: in the elements that the wrong ones are made of.
+  const std::vector<Match> closer = matcher.run(relevance);
+  std::optional<Guilty> first;
+  for (size_t k = 0; k < wrong.size(); ++k) {
+    if (std::ranges::find(wrong[k], 1) == wrong[k].end()) continue;
+    auto guilty = Trial(matcher, input, closer, relevance, k, wrong[k]).run();
+    if (guilty && (!first || guilty->node < first->node)) first = std::move(guilty);
+  }
+  return first;
+}
+
+}  // namespace sapper::inspect

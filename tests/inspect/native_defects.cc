@@ -1,0 +1,235 @@
+// Development: how often inspection names the HLO instruction whose machine code is wrong. The kernels of modules are
+// inspected as XLA:CPU compiled them, where nothing may be named, then with one instruction of their code patched at a
+// time (native_patches.h).
+//   native_defects FILE... [--on cpu@0.106] [--most N] [--show]
+// What is right is read off the two runs themselves: the first HLO instruction, in order, whose values in the registers
+// where the unpatched run shows it differ between the two; else the result.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "check/inputs_for.h"
+#include "check/single_instruction.h"
+#include "hlo/proto.h"
+#include "hlo/verifier.h"
+#include "inspect/native.h"
+#include "inspect/native_buffers.h"
+#include "tests/inspect/native_patches.h"
+
+namespace sapper::inspect {
+namespace {
+
+struct Counts {
+  int kernels = 0, with_divergence = 0, not_inspected = 0;
+  int patches = 0, without_effect = 0, within_contract = 0, died = 0, wrong_results = 0;
+  int right = 0, wrong = 0, unnamed = 0;
+};
+
+const hlo::Instruction& instruction_of(const Inspection& inspection, const InspectedInstruction& inspected) {
+  return inspection.module.computations[inspected.computation].instructions[inspected.instruction];
+}
+
+std::string named(const Inspection& inspection) {
+  if (!inspection.first_divergence) return "";
+  return instruction_of(inspection, inspection.instructions[*inspection.first_divergence]).name;
+}
+
+class Study {
+ public:
+  Study(target::Target target, size_t most, bool shows) : target_(std::move(target)), most_(most), shows_(shows) {}
+
+  void module(const std::string& path) {
+    const auto status = [&]() -> Status {
+      SAPPER_TRY(const hlo::Module module, hlo::read_module(path));
+      SAPPER_CHECKED(hlo::verify(module));
+      check::Sampling sampling;
+      sampling.seeds = 1;
+      SAPPER_TRY(const auto sets, check::inputs_for(module, "", std::nullopt, sampling));
+      SAPPER_TRY(const auto compiled, pool_.compile(target_, {.module = hlo::to_compilable_proto(module)}));
+      SAPPER_TRY(const hlo::Module optimized, hlo::parse_proto(compiled.optimized));
+      for (const hlo::Computation& computation : optimized.computations)
+        for (const hlo::Instruction& instruction : computation.instructions)
+          if (!computation.is_fusion && instruction.opcode == hlo::Opcode::Fusion)
+            kernel(path, module, sets.front().arguments, computation, instruction, optimized);
+      return {};
+    }();
+    if (!status) fmt::print(stderr, "{}: {}\n", path, status.error().describe());
+  }
+
+  [[nodiscard]] nlohmann::ordered_json report() const {
+    const Counts& c = counts_;
+    return {{"kernels", c.kernels},
+            {"not_inspected", c.not_inspected},
+            {"false_divergences", c.with_divergence},
+            {"patches", c.patches},
+            {"without_effect", c.without_effect},
+            {"died", c.died},
+            {"within_contract", c.within_contract},
+            {"wrong_results", c.wrong_results},
+            {"right", c.right},
+            {"wrong", c.wrong},
+            {"unnamed", c.unnamed}};
+  }
+
+ private:
+  using Lanes = std::map<std::pair<uint32_t, std::string>, std::vector<Lane>>;
+
+  struct Stepped {
+    target::StepResult result;
+    Lanes lanes;
+  };
+
+  Result<Stepped> step(const hlo::Module& module, const std::vector<hlo::Literal>& arguments, const std::string& kernel,
+                       const hlo::Module& single, const std::vector<CodePatch>& patches) {
+    target::StepRequest request{.module = hlo::to_compilable_proto(module), .arguments = arguments, .kernel = kernel};
+    for (const CodePatch& patch : patches) request.patches.emplace_back(patch.byte, patch.value);
+    Stepped stepped;
+    SAPPER_TRY(stepped.result, pool_.step(target_, request));
+    if (stepped.result.end) return fail(*stepped.result.end);
+    SAPPER_TRY(const KernelBuffers buffers, read_buffers(single, stepped.result.trace));
+    TagTable tags(buffers.elements);
+    SAPPER_TRY(const std::vector<Site> sites, find_sites(stepped.result.trace, buffers.places, tags));
+    for (const Site& site : sites)
+      stepped.lanes[{site.offset, register_name(site.reg, site.vector_bytes)}] = site.lanes;
+    return stepped;
+  }
+
+  void kernel(const std::string& path, const hlo::Module& module, const std::vector<hlo::Literal>& arguments,
+              const hlo::Computation& computation, const hlo::Instruction& instruction, const hlo::Module& optimized) {
+    NativeOptions options{.target = target_, .kernel = instruction.name};
+    const auto control = inspect_native(pool_, module, arguments, options);
+    const std::string label = std::filesystem::path(path).stem().string() + " " + instruction.name;
+    if (!control) {
+      ++counts_.not_inspected;
+      if (shows_) fmt::print("{}: not inspected: {}\n", label, control.error().describe());
+      return;
+    }
+    ++counts_.kernels;
+    if (control->first_divergence) {
+      ++counts_.with_divergence;
+      fmt::print("{}: FALSE divergence of {}\n", label, named(*control));
+    }
+    if (shows_) print(label, *control);
+    const hlo::Module single = check::single_instruction_module(optimized, computation, instruction);
+    if (most_ == 0) return;
+    const auto plain = step(module, arguments, instruction.name, single, {});
+    if (!plain) return;
+    std::vector<CodePatch> patches = patches_of(plain->result.trace.code());
+    // Evenly from all over the code.
+    for (size_t k = 0; k < std::min(most_, patches.size()); ++k)
+      patch(label, module, arguments, single, *control, *plain,
+            patches[k * patches.size() / std::min(most_, patches.size())], options);
+  }
+
+  void patch(const std::string& label, const hlo::Module& module, const std::vector<hlo::Literal>& arguments,
+             const hlo::Module& single, const Inspection& control, const Stepped& plain, const CodePatch& patch,
+             NativeOptions options) {
+    ++counts_.patches;
+    const auto stepped = step(module, arguments, options.kernel, single, {patch});
+    if (!stepped) {
+      ++counts_.died;
+      return;
+    }
+    if (stepped->result.output == plain.result.output) {
+      ++counts_.without_effect;
+      return;
+    }
+    options.patches = {{patch.byte, patch.value}};
+    const auto inspection = inspect_native(pool_, module, arguments, options);
+    if (!inspection) {
+      ++counts_.died;
+      if (shows_) fmt::print("{} {:#x} {}: {}\n", label, patch.offset, patch.change, inspection.error().describe());
+      return;
+    }
+    const bool is_wrong = std::ranges::any_of(
+        inspection->notes, [](const std::string& note) { return note.find("result: mismatch") != std::string::npos; });
+    if (!is_wrong) {
+      ++counts_.within_contract;
+      return;
+    }
+    ++counts_.wrong_results;
+    const std::string right = truth(control, plain, *stepped);
+    const std::string name = named(*inspection);
+    ++(name.empty() ? counts_.unnamed : name == right ? counts_.right : counts_.wrong);
+    if (name != right || shows_)
+      fmt::print("{} {:#x} {}: {} named, {} right{}\n", label, patch.offset, patch.change,
+                 name.empty() ? "nothing" : name, right, name == right ? "" : " ***");
+    if (shows_ && name != right) print(label, *inspection);
+  }
+
+  // The first HLO instruction whose value differs where it first stands: later places may be copies of it that belong
+  // to what follows.
+  static std::string truth(const Inspection& control, const Stepped& plain, const Stepped& patched) {
+    for (const InspectedInstruction& inspected : control.instructions) {
+      if (inspected.standing == Standing::Folded || inspected.standing == Standing::Unknown) continue;
+      std::map<uint32_t, std::string> places;
+      for (const ProbePoint& probe : inspected.probes)
+        places[static_cast<uint32_t>(std::stoul(control.code[probe.line].address, nullptr, 16))] = probe.reg;
+      std::set<Tag> seen;
+      for (const auto& place : places) {
+        const auto before = plain.lanes.find(place);
+        const auto after = patched.lanes.find(place);
+        if (before == plain.lanes.end() || after == patched.lanes.end()) continue;
+        std::vector<Tag> here;
+        for (size_t i = 0; i < std::min(before->second.size(), after->second.size()); ++i) {
+          const Lane& lane = before->second[i];
+          if (seen.contains(lane.tag)) continue;
+          if (lane.value != after->second[i].value) return instruction_of(control, inspected).name;
+          here.push_back(lane.tag);
+        }
+        seen.insert(here.begin(), here.end());
+      }
+    }
+    return instruction_of(control, control.instructions.back()).name;
+  }
+
+  static void print(const std::string& label, const Inspection& inspection) {
+    fmt::print("{}: {} steps, {} of {} results differ\n", label, inspection.steps, inspection.output_differing,
+               inspection.output_elements);
+    for (const InspectedInstruction& inspected : inspection.instructions) {
+      const hlo::Instruction& it = instruction_of(inspection, inspected);
+      fmt::print("    {:<30} {:<20} {:<12} {:<12} {}/{} seen, {} differ; {}", it.name, hlo::to_string(it.opcode),
+                 to_string(inspected.standing), to_string(inspected.liberty), inspected.seen, inspected.elements,
+                 inspected.differing, inspected.reason);
+      for (size_t k = 0; k < std::min<size_t>(3, inspected.probes.size()); ++k)
+        fmt::print("  [{} {} {}]", inspection.code[inspected.probes[k].line].address, inspected.probes[k].reg,
+                   inspection.code[inspected.probes[k].line].text);
+      fmt::print("\n");
+    }
+    for (const std::string& note : inspection.notes) fmt::print("    {}\n", note);
+  }
+
+  target::CompilerPool pool_{{.workers = 2, .compile_seconds = 60}};
+  target::Target target_;
+  size_t most_;
+  bool shows_;
+  Counts counts_;
+};
+
+}  // namespace
+}  // namespace sapper::inspect
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "worker") return sapper::target::run_worker(std::atoi(argv[2]));
+  CLI::App app("how often inspection names the instruction whose machine code is wrong");
+  std::vector<std::string> files;
+  std::string on = "cpu";
+  size_t most = 8;
+  bool shows = false;
+  app.add_option("files", files)->required();
+  app.add_option("--on", on);
+  app.add_option("--most", most, "patches of each kernel");
+  app.add_flag("--show", shows);
+  CLI11_PARSE(app, argc, argv);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  const auto target = sapper::target::parse_target(on);
+  if (!target) {
+    fmt::print(stderr, "{}\n", target.error().describe());
+    return 2;
+  }
+  sapper::inspect::Study study(*target, most, shows);
+  for (const std::string& file : files) study.module(file);
+  fmt::print("{}\n", study.report().dump(2));
+}
