@@ -76,6 +76,16 @@ class Trial {
     return guilty;
   }
 
+  // How many tags the relevant elements have.
+  [[nodiscard]] int64_t distinct_relevant(NodeIndex node) {
+    const TagIndex& by_tag = matcher_.index(node);
+    const std::vector<Tag>& tags = *in_.tags[node];
+    int64_t count = 0;
+    for (size_t i = 0; i < tags.size(); ++i)
+      count += relevance_[node][i] != 0 && by_tag.find(tags[i]) == static_cast<int64_t>(i) ? 1 : 0;
+    return count;
+  }
+
   // Whether the lanes of a site are the node's values: the rest of the kernel, computed from them, gives its result.
   void try_site(size_t s, const std::vector<NodeIndex>& inside, const Nearness& near, Guilty& guilty,
                 std::vector<uint8_t>& explained) {
@@ -103,7 +113,11 @@ class Trial {
     }
     ++trials_;
     const double rounding = is_product(in_.sites[s].reg) ? product_rounding : 0;
-    if (!explains(inside, node, value, rounding, explained)) return;
+    // A site that holds so much of what matters has to explain as much of what is wrong.
+    const auto held = std::ranges::count(taken, 1);
+    const auto relevant = std::max<int64_t>(1, distinct_relevant(node));
+    const double expected = static_cast<double>(total_) * static_cast<double>(held) / static_cast<double>(relevant);
+    if (!explains(inside, node, value, rounding, enough * expected - 1, explained)) return;
     guilty.sites.push_back(s);
     for (size_t i = 0; i < tags.size(); ++i) {
       const int64_t first = by_tag.find(tags[i]);
@@ -118,7 +132,7 @@ class Trial {
   }
 
   bool explains(const std::vector<NodeIndex>& inside, NodeIndex node, const Literal& value, double rounding,
-                std::vector<uint8_t>& explained) const {
+                double least, std::vector<uint8_t>& explained) const {
     const NodeIndex root = in_.graph.roots[root_];
     const Literal& got = in_.results[root_];
     const ElementType type = got.shape().element_type();
@@ -146,7 +160,7 @@ class Trial {
         if (wrong_[i] != 0 && same) now[i] = 1;
         good += now[i];
       }
-      if (good == 0) continue;
+      if (good == 0 || static_cast<double>(good) < least) continue;
       for (size_t i = 0; i < now.size(); ++i) explained[i] |= now[i];
       return true;
     }

@@ -167,15 +167,13 @@ class Reporter {
       case Way::Given:
         return set(it(node).opcode == Opcode::Parameter ? Standing::Observed : Standing::Folded, Liberty::None, "");
       case Way::Fused: return set(Standing::Explained, Liberty::Fused, "the product and the sum are rounded once");
-      case Way::Wide: {
-        if (!is_narrow_float(it(node).shape.element_type()))
-          return set(result.differing == 0 ? Standing::Observed : Standing::Downstream, Liberty::None, wide_text(node));
+      case Way::Wide:
+        if (is_narrow_float(it(node).shape.element_type()))
+          return set(Standing::Explained, Liberty::NotRounded, not_rounded_text(node));
+        if (result.differing == 0) return set(Standing::Observed, Liberty::None, "");
         if (it(node).opcode == Opcode::Convert)
           return set(Standing::Explained, Liberty::Elided, "its operand passes through");
-        return set(
-            Standing::Explained, Liberty::NotRounded,
-            fmt::format("the value stays f32: it is not rounded to {}", hlo::to_string(it(node).shape.element_type())));
-      }
+        return set(Standing::Downstream, Liberty::None, wide_text(node));
       case Way::AsWritten: break;
     }
     if (result.differing == 0) return set(Standing::Observed, Liberty::None, "");
@@ -192,6 +190,9 @@ class Reporter {
     for (const NodeIndex operand : in_.graph.nodes[node].operands)
       if (out_.instructions[operand].differing > 0) return fmt::format("right for what {} is", it(operand).name);
     return "right for what it takes";
+  }
+  [[nodiscard]] std::string not_rounded_text(NodeIndex node) const {
+    return fmt::format("the value stays f32: it is not rounded to {}", hlo::to_string(it(node).shape.element_type()));
   }
   [[nodiscard]] std::string wide_text(NodeIndex node) const {
     for (const NodeIndex operand : in_.graph.nodes[node].operands)
@@ -220,7 +221,7 @@ class Reporter {
             !is_narrow_float(it(inner).shape.element_type()))
           continue;
         result.standing = Standing::Explained;
-        result.liberty = it(inner).opcode == Opcode::Convert ? Liberty::Elided : Liberty::NotRounded;
+        result.liberty = Liberty::NotRounded;
         result.reason = fmt::format("not seen; {} is right without its rounding", it(node).name);
       }
     }

@@ -1,0 +1,302 @@
+// Kernels of the real XLA:CPU, looked into while their machine code runs: as compiled, and with simulated defects.
+#include "inspect/native.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+
+#include "check/inputs_for.h"
+#include "hlo/proto.h"
+#include "hlo/text.h"
+#include "inspect/native_flow.h"
+#include "inspect/native_tags.h"
+#include "inspect/native_values.h"
+#include "target/step.h"
+#include "target/x86.h"
+#include "tests/inspect/native_patches.h"
+
+namespace sapper::inspect {
+namespace {
+
+using testing::HasSubstr;
+
+// An odd length: the last elements are computed apart.
+constexpr const char* chain = R"(HloModule chain
+  ENTRY main {
+    x = f32[67] parameter(0)
+    y = f32[67] parameter(1)
+    a = f32[67] add(x, y)
+    b = f32[67] multiply(a, x)
+    c = f32[67] divide(b, y)
+    d = f32[67] maximum(c, a)
+    e = f32[67] exponential(d)
+    ROOT r = f32[67] subtract(e, x)
+  })";
+
+// Zero where the product is not rounded.
+constexpr const char* elision = R"(HloModule elision
+  ENTRY main {
+    x = bf16[1024] parameter(0)
+    y = bf16[1024] parameter(1)
+    wx = f32[1024] convert(x)
+    wy = f32[1024] convert(y)
+    wide = f32[1024] multiply(wx, wy)
+    product = bf16[1024] multiply(x, y)
+    rounded = f32[1024] convert(product)
+    ROOT r = f32[1024] subtract(wide, rounded)
+  })";
+
+constexpr const char* row_sums = R"(HloModule row_sums
+  plus {
+    l = f32[] parameter(0)
+    r = f32[] parameter(1)
+    ROOT t = f32[] add(l, r)
+  }
+  ENTRY main {
+    x = f32[24,40] parameter(0)
+    z = f32[] constant(0)
+    ROOT s = f32[24] reduce(x, z), dimensions={1}, to_apply=plus
+  })";
+
+constexpr const char* products = R"(HloModule products
+  ENTRY main {
+    x = f32[24,40] parameter(0)
+    y = f32[40] parameter(1)
+    wide = f32[24,40] broadcast(y), dimensions={1}
+    ROOT m = f32[24,40] multiply(x, wide)
+  })";
+
+const InspectedInstruction& named(const Inspection& inspection, std::string_view name) {
+  for (const InspectedInstruction& inspected : inspection.instructions) {
+    const std::string& its_name =
+        inspection.module.computations[inspected.computation].instructions[inspected.instruction].name;
+    if (its_name == name || its_name.starts_with(std::string(name) + ".")) return inspected;
+  }
+  static const InspectedInstruction none;
+  ADD_FAILURE() << "no instruction " << name;
+  return none;
+}
+
+std::string first_divergence(const Inspection& inspection) {
+  if (!inspection.first_divergence) return "";
+  const InspectedInstruction& first = inspection.instructions[*inspection.first_divergence];
+  const std::string& name = inspection.module.computations[first.computation].instructions[first.instruction].name;
+  return name.substr(0, name.find('.'));
+}
+
+class Native : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    options.target = *target::parse_target(GetParam());
+    if (!target::plugin_present(options.target)) GTEST_SKIP() << "no plugin for " << GetParam();
+  }
+  Result<Inspection> inspect(const char* text) {
+    static auto* const pool = new target::CompilerPool({.workers = 1, .worker_program = SAPPER_BINARY});
+    SAPPER_TRY(const hlo::Module module, hlo::parse_text(text));
+    SAPPER_TRY(const auto sets, check::inputs_for(module, "", std::nullopt, {.seeds = 1}));
+    return inspect_native(*pool, module, sets.front().arguments, options);
+  }
+  // The bytes of the kernel's code.
+  Result<std::string> code_of(const char* text, const std::string& kernel) {
+    SAPPER_TRY(const hlo::Module module, hlo::parse_text(text));
+    SAPPER_TRY(const auto sets, check::inputs_for(module, "", std::nullopt, {.seeds = 1}));
+    target::CompilerPool pool({.workers = 1, .worker_program = SAPPER_BINARY});
+    SAPPER_TRY(const target::StepResult result, pool.step(options.target, {.module = hlo::to_compilable_proto(module),
+                                                                           .arguments = sets.front().arguments,
+                                                                           .kernel = kernel}));
+    const std::span<const std::byte> code = result.trace.code();
+    return std::string(reinterpret_cast<const char*>(code.data()), code.size());
+  }
+  NativeOptions options;
+};
+
+// The HLO instructions of `chain` that are made of one machine instruction.
+const std::map<std::string, std::string> opcodes = {{"vaddps", "a"}, {"vmulps", "b"}, {"vdivps", "c"}, {"vmaxps", "d"}};
+
+std::vector<CodeLine>::const_iterator first_line_of(const Inspection& inspection, const std::string& name) {
+  return std::ranges::find_if(inspection.code,
+                              [&](const CodeLine& line) { return line.hlo_instruction.starts_with(name); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Releases, Native, testing::Values("cpu", "cpu@0.106", "cpu@0.81"), [](const auto& test) {
+  const std::string release = target::parse_target(test.param)->release;
+  return fmt::format("v{}", release.substr(release.find('.') + 1));
+});
+
+TEST_P(Native, SeesEveryElement) {
+  const auto inspection = inspect(chain);
+  ASSERT_TRUE(inspection) << inspection.error().describe();
+  EXPECT_EQ(inspection->stage, "native");
+  EXPECT_EQ(first_divergence(*inspection), "");
+  for (const char* name : {"a", "b", "c", "d"}) {
+    const InspectedInstruction& inspected = named(*inspection, name);
+    EXPECT_EQ(inspected.standing, Standing::Observed) << name;
+    EXPECT_EQ(inspected.seen, 67) << name;
+    ASSERT_FALSE(inspected.probes.empty()) << name;
+    EXPECT_FALSE(inspection->code[inspected.probes[0].line].text.empty());
+    EXPECT_NE(inspection->code[inspected.probes[0].line].hlo_instruction, "");
+  }
+  EXPECT_THAT(inspection->code[named(*inspection, "c").probes[0].line].text, HasSubstr("div"));
+}
+
+TEST_P(Native, ProductIsNotRounded) {
+  const auto inspection = inspect(elision);
+  ASSERT_TRUE(inspection) << inspection.error().describe();
+  EXPECT_EQ(first_divergence(*inspection), "");
+  const InspectedInstruction& product = named(*inspection, "product");
+  EXPECT_EQ(product.standing, Standing::Explained);
+  EXPECT_EQ(product.liberty, Liberty::NotRounded);
+  EXPECT_EQ(product.seen, 1024);
+  EXPECT_GT(product.differing, 900);
+  EXPECT_EQ(named(*inspection, "rounded").liberty, Liberty::Elided);
+  EXPECT_EQ(named(*inspection, "r").standing, Standing::Downstream);
+  EXPECT_EQ(named(*inspection, "r").got.max, 0);
+}
+
+TEST_P(Native, ProductIsRoundedWhereItHasToBe) {
+  options.configuration.options["xla_allow_excess_precision"] = false;
+  const auto inspection = inspect(elision);
+  ASSERT_TRUE(inspection) << inspection.error().describe();
+  EXPECT_EQ(inspection->output_differing, 0);
+  for (const InspectedInstruction& inspected : inspection->instructions) EXPECT_EQ(inspected.liberty, Liberty::None);
+  EXPECT_GT(named(*inspection, "r").got.max, 0);
+}
+
+TEST_P(Native, SeesSums) {
+  const auto inspection = inspect(row_sums);
+  ASSERT_TRUE(inspection) << inspection.error().describe();
+  EXPECT_EQ(first_divergence(*inspection), "");
+  EXPECT_EQ(inspection->instructions.back().seen, inspection->instructions.back().elements);
+  EXPECT_NE(inspection->instructions.back().standing, Standing::Unknown);
+}
+
+TEST_P(Native, SeesBroadcastOperands) {
+  const auto inspection = inspect(products);
+  ASSERT_TRUE(inspection) << inspection.error().describe();
+  EXPECT_EQ(first_divergence(*inspection), "");
+  EXPECT_EQ(named(*inspection, "m").standing, Standing::Observed);
+  EXPECT_EQ(named(*inspection, "wide").standing, Standing::Observed);
+}
+
+// One instruction of the machine code is another one, in the main loop or in the code of the last elements: the HLO
+// instruction is named that it was made for, which is where its value is first seen.
+TEST_P(Native, NamesTheInstructionWhoseCodeIsWrong) {
+  const auto control = inspect(chain);
+  ASSERT_TRUE(control) << control.error().describe();
+  const auto code = code_of(chain, control->kernel);
+  ASSERT_TRUE(code) << code.error().describe();
+  int patched = 0;
+  for (const CodePatch& patch : patches_of(std::as_bytes(std::span(*code)))) {
+    const auto line = std::ranges::find(control->code, fmt::format("{:#x}", patch.offset), &CodeLine::address);
+    ASSERT_NE(line, control->code.end());
+    const auto made_for = opcodes.find(line->text.substr(0, line->text.find(' ')));
+    if (made_for == opcodes.end() || !line->hlo_instruction.starts_with(made_for->second)) continue;
+    // A maximum that keeps what it takes is part of what follows: the first of each loop is the instruction itself.
+    if (made_for->second == "d" && line != first_line_of(*control, "d")) continue;
+    options.patches = {{patch.byte, patch.value}};
+    const auto inspection = inspect(chain);
+    ASSERT_TRUE(inspection) << inspection.error().describe();
+    EXPECT_EQ(first_divergence(*inspection), made_for->second) << line->address << " " << line->text;
+    const InspectedInstruction& wrong = named(*inspection, made_for->second);
+    EXPECT_EQ(wrong.standing, Standing::Diverges);
+    ASSERT_TRUE(wrong.worst);
+    EXPECT_EQ(inspection->code[wrong.worst->line].address, line->address);
+    EXPECT_NE(wrong.worst->got, wrong.worst->expected);
+    EXPECT_EQ(named(*inspection, "r").standing, Standing::Downstream);
+    ++patched;
+  }
+  EXPECT_GE(patched, 4);
+}
+
+TEST_P(Native, NamesTheSumWhoseCodeIsWrong) {
+  const auto control = inspect(row_sums);
+  ASSERT_TRUE(control) << control.error().describe();
+  const auto code = code_of(row_sums, control->kernel);
+  ASSERT_TRUE(code) << code.error().describe();
+  int tried = 0;
+  for (const CodePatch& patch : patches_of(std::as_bytes(std::span(*code)))) {
+    if (++tried > 4) break;
+    options.patches = {{patch.byte, patch.value}};
+    const auto inspection = inspect(row_sums);
+    ASSERT_TRUE(inspection) << inspection.error().describe();
+    const bool is_wrong = std::ranges::any_of(
+        inspection->notes, [](const std::string& note) { return note.find("mismatch") != std::string::npos; });
+    if (!is_wrong) continue;
+    EXPECT_EQ(inspection->first_divergence, inspection->instructions.size() - 1) << patch.change;
+  }
+}
+
+TEST_P(Native, SaysWhichKernelsThereAre) {
+  options.kernel = "nonsense";
+  const auto inspection = inspect(chain);
+  ASSERT_FALSE(inspection);
+  EXPECT_EQ(inspection.error().kind, ErrorKind::BadInput);
+  EXPECT_THAT(inspection.error().message, HasSubstr("fusion"));
+}
+
+TEST(NativeTags, AreSets) {
+  const std::vector<int64_t> counts{8, 8};
+  TagTable tags(counts);
+  const Tag a = tags.element(0, 1);
+  const Tag b = tags.element(1, 1);
+  EXPECT_EQ(tags.merge(a, a), a);
+  EXPECT_EQ(tags.merge(a, no_tag), a);
+  EXPECT_EQ(tags.merge(a, b), tags.merge(b, a));
+  EXPECT_EQ(tags.merge(tags.merge(a, b), a), tags.merge(a, b));
+  EXPECT_NE(tags.merge(a, b), tags.merge(a, tags.element(1, 2)));
+}
+
+// Sums are made in any order: from the front, or by lanes that are added at the end.
+RC_GTEST_PROP(NativeTags, DoNotDependOnTheOrder, ()) {
+  const auto count = *rc::gen::inRange<int64_t>(1, 60);
+  const auto stride = *rc::gen::inRange<int64_t>(1, 9);
+  const std::vector<int64_t> counts{count};
+  TagTable tags(counts);
+  Tag forward = no_tag;
+  for (int64_t i = 0; i < count; ++i) forward = tags.merge(forward, tags.element(0, i));
+  Tag by_lanes = no_tag;
+  for (int64_t lane = 0; lane < stride; ++lane) {
+    Tag sum = no_tag;
+    for (int64_t i = lane; i < count; i += stride) sum = tags.merge(sum, tags.element(0, i));
+    by_lanes = tags.merge(by_lanes, sum);
+  }
+  RC_ASSERT(forward == by_lanes);
+}
+
+TEST(NativeValues, NarrowFloatsAreInLanesAsThemselvesOrAsF32) {
+  const Lane converted{.value = 0x3fc00000, .width = 4};  // 1.5
+  EXPECT_EQ(bits_in_lane(hlo::ElementType::BF16, converted), 0x3fc0U);
+  EXPECT_EQ(bits_in_lane(hlo::ElementType::F16, converted), 0x3e00U);
+  const Lane itself{.value = 0x3fc0, .width = 2};
+  EXPECT_EQ(bits_in_lane(hlo::ElementType::BF16, itself), 0x3fc0U);
+  const Lane too_wide{.value = 0x3fc00001, .width = 4};
+  EXPECT_EQ(bits_in_lane(hlo::ElementType::BF16, too_wide), std::nullopt);
+  EXPECT_EQ(bits_in_lane(hlo::ElementType::F32, itself), std::nullopt);
+  const Lane all_ones{.value = 0xffffffff, .width = 4};
+  EXPECT_EQ(bits_in_lane(hlo::ElementType::Pred, all_ones), 1U);
+}
+
+TEST(NativeFlow, KnowsWhatInstructionsReadAndWrite) {
+  const auto flow = [](std::vector<uint8_t> code) {
+    return flow_of(*target::decode_x86(std::as_bytes(std::span(code))));
+  };
+  const FlowForm add = flow({0xc5, 0xec, 0x58, 0xe3});  // vaddps ymm4, ymm2, ymm3
+  EXPECT_EQ(add.flow, Flow::Lanes);
+  EXPECT_TRUE(add.reads_third && !add.reads_old);
+  const FlowForm fma = flow({0xc4, 0xe2, 0x55, 0xa8, 0xda});  // vfmadd213ps ymm3, ymm5, ymm2
+  EXPECT_TRUE(fma.reads_third && fma.reads_old);
+  const FlowForm store = flow({0xc5, 0xfc, 0x11, 0x00});  // vmovups [rax], ymm0
+  EXPECT_EQ(store.to, Place::Rm);
+  EXPECT_TRUE(store.reads_reg);
+  const FlowForm extend = flow({0xc4, 0xe2, 0x7d, 0x33, 0x00});  // vpmovzxwd ymm0, [rax]
+  EXPECT_EQ(extend.flow, Flow::Resize);
+  EXPECT_EQ(extend.width, 2);
+  EXPECT_EQ(extend.to_width, 4);
+  const FlowForm scalar = flow({0xc5, 0xfa, 0x58, 0xc1});  // vaddss xmm0, xmm0, xmm1
+  EXPECT_EQ(scalar.flow, Flow::Scalar);
+  EXPECT_EQ(scalar.width, 4);
+}
+
+}  // namespace
+}  // namespace sapper::inspect
