@@ -7,6 +7,7 @@
 #include "base/stopwatch.h"
 #include "check/judge.h"
 #include "check/kernel_passes.h"
+#include "check/policy.h"
 #include "check/recorded_options.h"
 #include "hlo/fingerprint.h"
 #include "hlo/proto.h"
@@ -93,12 +94,6 @@ class Check {
   [[nodiscard]] bool has_llo() const { return options_.target.platform == target::Platform::Tpu; }
   [[nodiscard]] bool executes() const { return target::can_execute(options_.target); }
 
-  [[nodiscard]] Policy policy() const {
-    return {.strict = options_.strict,
-            .bfloat16_products = options_.target.platform == target::Platform::Tpu,
-            .fast_min_max = options_.target.platform == target::Platform::Cpu && has_fast_min_max()};
-  }
-
   // The arguments and results are held on both sides; a compiled program needs no less than the evaluator.
   Status room_to_execute() {
     int64_t held = 0;
@@ -116,7 +111,7 @@ class Check {
   Status prepare() {
     const Status room = in_file(executes() ? room_to_execute() : Status(), report_.path);
     for (const InputSet& set : sets_) {
-      Run run{set, Judge(module_, set.arguments, options_.evaluation, options_.tolerance, policy()), {}};
+      Run run{set, Judge(module_, set.arguments, options_.evaluation, options_.tolerance, policy_of(options_)), {}};
       if (!room)
         run.prepared = room;
       else if (options_.level != Level::Llo)
@@ -228,7 +223,7 @@ class Check {
     options.machine = options_.machine;
     options.evaluation = options_.evaluation;
     options.tolerance = options_.tolerance;
-    options.policy = policy();
+    options.policy = policy_of(options_);
     options.policy.short_formulas = true;
     SAPPER_TRY(options.machine.generation, llo::generation_of(options_.target.generation));
     options.machine.time_limit_seconds = options_.evaluation.time_limit_seconds;
@@ -250,12 +245,6 @@ class Check {
     }
     if (!passes.note.empty()) one.notes.push_back(std::move(passes.note));
     one.guilty = std::move(passes.guilty);
-  }
-
-  // On unless the configuration says otherwise.
-  [[nodiscard]] bool has_fast_min_max() const {
-    const auto option = options_.configuration.options.find("xla_cpu_enable_fast_min_max");
-    return option == options_.configuration.options.end() || option->second != target::OptionValue(false);
   }
 
   // The device's result against the reference; fills the outputs of the report.
@@ -418,6 +407,16 @@ Report report_of(target::CompilerPool& pool, const std::string& path, const Chec
 }
 
 }  // namespace
+
+Policy policy_of(const CheckOptions& options) {
+  const target::Platform platform = options.target.platform;
+  const auto fast_min_max = options.configuration.options.find("xla_cpu_enable_fast_min_max");  // on by default
+  const bool has_fast_min_max =
+      fast_min_max == options.configuration.options.end() || fast_min_max->second != target::OptionValue(false);
+  return {.strict = options.strict,
+          .bfloat16_products = platform == target::Platform::Tpu,
+          .fast_min_max = platform == target::Platform::Cpu && has_fast_min_max};
+}
 
 Report check_file(target::CompilerPool& pool, const std::string& path, const CheckOptions& options) {
   return report_of(pool, path, options, [](Check& check) { return check.run_file(); });

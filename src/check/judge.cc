@@ -8,6 +8,7 @@
 #include "bounds/bounded.h"
 #include "bounds/intent.h"
 #include "check/litmus.h"
+#include "check/policy.h"
 #include "check/tie_order.h"
 
 namespace sapper::check {
@@ -120,6 +121,11 @@ std::vector<Permission> permissions(const Policy& policy, Origin origin, bool un
 }
 
 }  // namespace
+
+numerics::Contract widest_contract(const Module& module, const Policy& policy) {
+  if (policy.strict) return {};
+  return permissions(policy, Origin::Device, !is_unstable_sort(module)).back().contract;
+}
 
 std::string worst_of(const std::vector<OutputReport>& outputs, Verdict verdict) {
   const auto output = std::ranges::find(outputs, verdict, &OutputReport::verdict);

@@ -35,6 +35,8 @@ int run(int argc, char** argv) {
   add_isolate(app, exit_code);
   add_inspect(app, exit_code);
   add_fuzz(app, exit_code);
+  add_reduce(app, exit_code);
+  add_emit(app, exit_code);
   add_report(app, exit_code);
   add_findings(app, exit_code);
   add_eval(app, exit_code);

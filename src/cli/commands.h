@@ -10,6 +10,8 @@ void add_check(CLI::App& app, int& exit_code);
 void add_isolate(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);
 void add_fuzz(CLI::App& app, int& exit_code);
+void add_reduce(CLI::App& app, int& exit_code);
+void add_emit(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_findings(CLI::App& app, int& exit_code);
 void add_eval(CLI::App& app, int& exit_code);

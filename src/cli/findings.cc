@@ -37,7 +37,7 @@ Status export_one(const Arguments& arguments) {
   SAPPER_TRY(store::Store store, store::Store::open(arguments.store.store, store::Access::Read));
   SAPPER_TRY(const std::string command,
              isolate::export_case(store, arguments.store.campaign, arguments.finding, arguments.output));
-  fmt::print("in {}: {}\n", arguments.output, command);
+  fmt::print("{}\n", command);
   return {};
 }
 

@@ -1,5 +1,6 @@
 // A worker whose compiler is wrong: it stands between sapper and a real worker, and compiles some pieces as another
-// program. PLANTS says which and how: FINGERPRINT=KIND,... (piece_fingerprint, a kind of tests/check/hlo_mutants.h).
+// program. PLANTS says which and how: FINGERPRINT=KIND,... (piece_fingerprint, a kind of tests/check/hlo_mutants.h); or
+// any=KIND: every one that has something of the kind.
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@ std::string planted(std::string bytes) {
   const auto module = hlo::parse_proto(bytes);
   if (plants == nullptr || !module) return bytes;
   const std::string text(plants);
-  const std::string fingerprint = isolate::piece_fingerprint(*module);
+  const std::string fingerprint = text.starts_with("any=") ? "any" : isolate::piece_fingerprint(*module);
   const size_t at = text.find(fingerprint + "=");
   if (at == std::string::npos) return bytes;
   const size_t kind = at + fingerprint.size() + 1;
