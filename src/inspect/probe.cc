@@ -167,13 +167,26 @@ Result<llo::KernelRun> Probe::survey(const RunKernel& run) {
 
 void Probe::settle() {
   for (Tracked& tracked : tracked_) {
-    uint64_t most = 0;
-    for (const Seen& seen : tracked.seen)
-      if (seen.name == Name::Possible) most = std::max(most, seen.matches);
-    std::erase_if(tracked.seen, [most](const Seen& seen) {
-      return seen.name == Name::Possible && (seen.matches == 0 || seen.matches < most);
-    });
+    const auto packing = static_cast<size_t>(std::ranges::max_element(tracked.matches) - tracked.matches.begin());
+    uint64_t most = 1;
+    for (Seen& seen : tracked.seen) {
+      if (seen.name != Name::Possible) continue;
+      seen.matches = confirmed(seen, packing);
+      most = std::max(most, seen.matches);
+    }
+    std::erase_if(tracked.seen,
+                  [most](const Seen& seen) { return seen.name == Name::Possible && seen.matches < most; });
   }
+}
+
+// How often it held the tile that the others of its group say.
+uint64_t Probe::confirmed(const Seen& seen, size_t packing) const {
+  uint64_t count = 0;
+  for (const Seen::Match& match : seen.possible) {
+    const Placements::Vote* vote = placements_.at(seen.sighting.group, match.core, packing, match.execution);
+    count += vote != nullptr && vote->tile == match.tile ? 1 : 0;
+  }
+  return count;
 }
 
 void Probe::place(Tracked& tracked, uint32_t core, uint64_t execution, const Vreg& value) {
@@ -186,6 +199,10 @@ void Probe::place(Tracked& tracked, uint32_t core, uint64_t execution, const Vre
       seen.last_tile = tile;
       ++tracked.matches[packing];
       ++seen.matches;
+      if (seen.name == Name::Possible) {
+        seen.possible.push_back({core, execution, tile});
+        break;
+      }
       placements_.vote(seen.sighting.group, core, packing, execution, tile, weight_of(seen, packing, tile, value));
       break;
     }

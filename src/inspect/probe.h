@@ -106,6 +106,12 @@ class Probe {
     Name name = Name::Own;
     uint64_t matches = 0;
     int64_t last_tile = -1;
+    struct Match {
+      uint32_t core = 0;
+      uint64_t execution = 0;
+      int64_t tile = 0;
+    };
+    std::vector<Match> possible;  // what speaks for a possible name
     size_t point = SIZE_MAX;
   };
   struct Tracked {
@@ -122,6 +128,7 @@ class Probe {
   void settle();
   [[nodiscard]] Result<llo::KernelRun> watch(const RunKernel& run, const Event& event);
   void adopt(const Placements& other, uint32_t group, uint32_t core, size_t packing);
+  [[nodiscard]] uint64_t confirmed(const Seen& seen, size_t packing) const;
   void place(Tracked& tracked, uint32_t core, uint64_t execution, const llo::Vreg& value);
   [[nodiscard]] int64_t find_tile(const Seen& seen, size_t packing, int64_t hint, const llo::Vreg& value) const;
   // How much a match says: little where values are few, unless no other tile matches.

@@ -107,6 +107,7 @@ class Matcher {
     const std::vector<NodeIndex>& operands = graph_.nodes[node].operands;
     if (operands.size() != frame.operands.size()) return false;
     if (contradicts(frame.operation, graph_.nodes[node].it->opcode)) return false;
+    if (frame.mask && graph_.nodes[node].it->shape.element_type() != hlo::ElementType::Pred) return false;
     for (size_t k = 0; k < operands.size(); ++k) {
       if (!may_be(frame.operands[k], operands[k], piece, fit)) return false;
       for (size_t j = 0; j < k; ++j)
@@ -129,9 +130,9 @@ class Matcher {
   [[nodiscard]] bool may_be(const FrameValue& value, NodeIndex node, int64_t piece, Fit fit) const {
     if (uniform_[node]) return value.number.has_value() || value.bits == *uniform_[node];
     const bool computed = is_elementwise(*graph_.nodes[node].it);
+    if (!computed && !value.number && !may_be_constant_in_part(*graph_.nodes[node].it)) return false;
     const Binding& bound = bound_[node];
     if (bound.piece == piece) return bound.value == value || (!computed && fit != Fit::Exact);
-    if (!computed && !value.number) return may_be_constant_in_part(*graph_.nodes[node].it);
     if (!computed || fit == Fit::Loose) return true;
     return value.number.has_value() && bound.piece >= 0 && bound.value == value;
   }
