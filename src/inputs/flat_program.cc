@@ -158,9 +158,11 @@ class Flattener {
     switch (instruction.opcode) {
       case Opcode::Call:
       case Opcode::Fusion:
-      case Opcode::Map:
         if (may_enter(instruction.called[0], depth, 1)) return enter(instruction.called[0], operands, depth + 1);
         return add(computation, instruction, Step::Unknown, operands);
+      case Opcode::Map:  // what its computation says of scalars holds for the elements of an array of the map's shape
+        if (!may_enter(instruction.called[0], depth, 1)) return add(computation, instruction, Step::Unknown, operands);
+        return add(computation, instruction, Step::Join, enter(instruction.called[0], operands, depth + 1));
       case Opcode::AsyncStart: return start(computation, instruction, operands, depth);
       case Opcode::CopyStart: {
         const Node context = add_node(computation, instruction, instruction.shape.elements()[2], 2, Step::Unknown, {});

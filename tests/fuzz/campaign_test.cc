@@ -44,6 +44,16 @@ TEST(SideBySide, MeansWhatThePartsMean) {
   }
 }
 
+TEST(ProgramSource, InputsCanBeSampledForAll) {
+  ProgramSource source(Grammar(), {}, 5);
+  for (int i = 0; i < 1000; ++i) {
+    const auto candidate = source.next();
+    ASSERT_TRUE(candidate);
+    const auto sets = check::inputs_for(candidate->module, "", std::nullopt, {.seeds = 1});
+    ASSERT_TRUE(sets) << sets.error().describe() << hlo::to_text(candidate->module);
+  }
+}
+
 TEST(ProgramSource, SameSeedSamePrograms) {
   ProgramSource one(Grammar(), {}, 7), other(Grammar(), {}, 7), third(Grammar(), {}, 8);
   int differ = 0;
