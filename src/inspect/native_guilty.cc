@@ -76,6 +76,18 @@ class Trial {
     return guilty;
   }
 
+  [[nodiscard]] bool is_passed_on(NodeIndex node, const std::vector<NodeIndex>& inside) const {
+    return std::ranges::any_of(
+        inside, [&](NodeIndex other) { return other > node && passes_on(in_.graph.nodes[other].it->opcode); });
+  }
+  // Whether a product may be rounded together with a sum after `node`.
+  [[nodiscard]] bool may_fuse(NodeIndex node, const std::vector<NodeIndex>& inside) const {
+    return std::ranges::any_of(inside, [&](NodeIndex other) {
+      const Opcode opcode = in_.graph.nodes[other].it->opcode;
+      return other > node && (opcode == Opcode::Add || opcode == Opcode::Subtract);
+    });
+  }
+
   // How many tags the relevant elements have.
   [[nodiscard]] int64_t distinct_relevant(NodeIndex node) {
     const TagIndex& by_tag = matcher_.index(node);
@@ -96,28 +108,35 @@ class Trial {
     Literal value = guilty.expected;
     std::vector<uint8_t> taken(tags.size(), 0);  // by the first element of each tag
     bool differs = false;
+    // What holds the kernel's result everywhere went through a maximum, an absolute value, ... unchanged, as the result
+    // itself does.
+    bool is_result =
+        guilty.expected.shape().same_ignoring_layout(in_.results[root_].shape()) && !is_passed_on(node, inside);
     for (const Lane& lane : in_.sites[s].lanes) {
       const int64_t element = by_tag.find(lane.tag);
-      if (element < 0 || relevance_[node][static_cast<size_t>(element)] == 0) continue;
+      if (element < 0) continue;
       const auto bits = bits_in_lane(type, lane);
+      is_result = is_result && bits && *bits == element_bits(in_.results[root_], element);
+      if (relevance_[node][static_cast<size_t>(element)] == 0) continue;
       if (!bits) return;
       differs = differs || !same_value(type, *bits, element_bits(guilty.expected, element), near, element);
       set_element_bits(value, element, *bits);
       taken[static_cast<size_t>(element)] = 1;
     }
-    if (!differs) return;
+    if (!differs || is_result) return;
     for (size_t i = 0; i < tags.size(); ++i) {
       const int64_t first = by_tag.find(tags[i]);
       if (first >= 0 && taken[static_cast<size_t>(first)] != 0)
         set_element_bits(value, static_cast<int64_t>(i), element_bits(value, first));
     }
     ++trials_;
-    const double rounding = is_product(in_.sites[s].reg) ? product_rounding : 0;
+    const bool fused = is_product(in_.sites[s].reg) || may_fuse(node, inside);
+    const double rounding = fused ? product_rounding : 0;
     // A site that holds so much of what matters has to explain as much of what is wrong.
     const auto held = std::ranges::count(taken, 1);
     const auto relevant = std::max<int64_t>(1, distinct_relevant(node));
     const double expected = static_cast<double>(total_) * static_cast<double>(held) / static_cast<double>(relevant);
-    if (!explains(inside, node, value, rounding, enough * expected - 1, explained)) return;
+    if (!explains(node, value, rounding, enough * expected - 1, explained)) return;
     guilty.sites.push_back(s);
     for (size_t i = 0; i < tags.size(); ++i) {
       const int64_t first = by_tag.find(tags[i]);
@@ -131,23 +150,11 @@ class Trial {
     }
   }
 
-  bool explains(const std::vector<NodeIndex>& inside, NodeIndex node, const Literal& value, double rounding,
-                double least, std::vector<uint8_t>& explained) const {
+  bool explains(NodeIndex node, const Literal& value, double rounding, double least,
+                std::vector<uint8_t>& explained) const {
     const NodeIndex root = in_.graph.roots[root_];
     const Literal& got = in_.results[root_];
     const ElementType type = got.shape().element_type();
-    std::vector<NodeIndex> after;
-    for (const NodeIndex other : inside)
-      if (other > node) after.push_back(other);
-    // A value that is the kernel's result already would go through a maximum, an absolute value, ... unchanged.
-    if (value.shape().same_ignoring_layout(got.shape()) &&
-        std::ranges::none_of(after, [&](NodeIndex n) { return passes_on(in_.graph.nodes[n].it->opcode); })) {
-      bool same = true;
-      for (size_t i = 0; i < wrong_.size(); ++i)
-        same = same && (wrong_[i] == 0 ||
-                        element_bits(value, static_cast<int64_t>(i)) == element_bits(got, static_cast<int64_t>(i)));
-      if (same) return false;
-    }
     for (const Way way : {Way::AsWritten, Way::Wide}) {
       const auto again = matcher_.compute(
           root, way, [&](NodeIndex other) { return other == node ? &value : known(other); }, rounding);

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 
 #include "check/widen.h"
 #include "inspect/cone.h"
@@ -56,11 +58,29 @@ bool is_approximate(Opcode opcode) {
   }
 }
 
+bool is_sum(Opcode opcode) {
+  return opcode == Opcode::Add || opcode == Opcode::Subtract || opcode == Opcode::Reduce ||
+         opcode == Opcode::ReduceWindow || opcode == Opcode::Dot || opcode == Opcode::Convolution;
+}
+
 double largest(const Literal& value) {
   double most = 0;
   for (int64_t i = 0; i < value.element_count(); ++i)
     if (const double x = std::abs(value.real_at(i)); std::isfinite(x)) most = std::max(most, x);
   return most;
+}
+
+// Counts the elements of a term of a sum; `elements` are those of the result.
+void add_scale(const Literal& term, int64_t elements, Nearness& near) {
+  if (!term.shape().is_array() || !hlo::is_float(term.shape().element_type())) return;
+  if (term.element_count() != elements) {
+    near.floor = std::max(near.floor, cancellation * largest(term));
+    return;
+  }
+  near.scale.resize(static_cast<size_t>(elements), 0);
+  for (int64_t i = 0; i < elements; ++i)
+    if (const double x = std::abs(term.real_at(i)); std::isfinite(x))
+      near.scale[static_cast<size_t>(i)] = std::max(near.scale[static_cast<size_t>(i)], x);
 }
 
 }  // namespace
@@ -94,7 +114,7 @@ double Matcher::relative_error(const std::vector<NodeIndex>& inside, ElementType
     const ElementType other = in_.graph.nodes[node].it->shape.element_type();
     if (hlo::is_float(other)) bits = std::min(bits, hlo::float_format(other)->mantissa_bits);
   }
-  return tightness_ * (bits > 40 ? 1e-11 : bits > 20 ? 3e-5 : std::ldexp(1.0, 2 - bits));
+  return tightness_ * (bits > 40 ? 1e-11 : bits > 20 ? 3e-5 : std::ldexp(1.01, -bits));
 }
 
 std::optional<Matcher::Computed> Matcher::compute(NodeIndex node, Way way, const Known& known, double least) const {
@@ -117,27 +137,27 @@ std::optional<Matcher::Computed> Matcher::compute(NodeIndex node, Way way, const
   evaluation.excess_precision = way == Way::Wide;
   Nearness& near = computed.nearness;
   near.relative = hlo::is_float(type) ? std::max(least, relative_error(computed.inside, type)) : 0;
-  const auto size = static_cast<size_t>(in_.graph.nodes[node].it->shape.element_count());
-  const auto add_scale = [&](const Literal& value) {
-    if (!value.shape().is_array() || !hlo::is_float(value.shape().element_type())) return;
-    if (value.element_count() != static_cast<int64_t>(size)) {
-      near.floor = std::max(near.floor, cancellation * largest(value));
-      return;
-    }
-    for (size_t i = 0; i < size; ++i)
-      if (const double x = std::abs(value.real_at(static_cast<int64_t>(i))); std::isfinite(x))
-        near.scale[i] = std::max(near.scale[i], x);
-  };
-  if (near.relative > 0) {
-    near.scale.assign(size, 0);
-    for (const Literal& argument : cone.arguments) add_scale(argument);
-    evaluation.trace = [&](const hlo::Computation&, const hlo::Instruction&, const Literal& value) {
-      add_scale(value);
+  // Terms of a sum cancel: its error is as large as theirs.
+  std::unordered_map<std::string_view, Literal> terms;
+  if (near.relative > 0)
+    evaluation.trace = [&](const hlo::Computation&, const hlo::Instruction& instruction, const Literal& value) {
+      terms.emplace(instruction.name, value);
     };
-  }
   auto value = eval::evaluate(cone.module, cone.arguments, evaluation);
   if (!value) return std::nullopt;
   computed.value = std::move(*value);
+  const hlo::Computation& entry = cone.module.entry_computation();
+  for (const hlo::Instruction& instruction : entry.instructions) {
+    if (near.relative == 0 || !is_sum(instruction.opcode)) continue;
+    for (const hlo::InstructionIndex operand : instruction.operands) {
+      const hlo::Instruction& term = entry.instructions[operand];
+      const auto traced = terms.find(term.name);
+      if (term.opcode == Opcode::Parameter)
+        add_scale(cone.arguments[static_cast<size_t>(term.parameter_number)], computed.value.element_count(), near);
+      else if (traced != terms.end())
+        add_scale(traced->second, computed.value.element_count(), near);
+    }
+  }
   return computed;
 }
 
@@ -241,7 +261,10 @@ void Matcher::match(NodeIndex node, std::vector<Match>& matches, std::span<const
                                                                                                      : known(other);
   };
   for (const Way way : {Way::AsWritten, Way::Wide, Way::Fused}) {
-    if (way == Way::Wide && !may_be_wide(node, mine.inside, matches)) continue;
+    // A value is in a register before it is rounded, whatever becomes of it: that it was not rounded shows only in
+    // what uses it.
+    const bool rounds = is_narrow_float(n.it->shape.element_type()) || n.it->opcode == Opcode::Convert;
+    if (way == Way::Wide && (rounds || !may_be_wide(node, mine.inside, matches))) continue;
     if (way == Way::Fused && !may_be_fused(node)) continue;
     const auto computed = compute(node, way, way == Way::Fused ? without_products : known);
     if (!computed) continue;
@@ -339,7 +362,29 @@ std::vector<Match> Matcher::run(std::span<const Relevance> relevance) {
     else
       match_root(static_cast<size_t>(root - in_.graph.roots.begin()), matches, relevance);
   }
+  for (NodeIndex node = 0; node < matches.size(); ++node)
+    if (matches[node].way == Way::Wide)
+      for (const NodeIndex inner : matches[node].inside)
+        if (inner != node && matches[inner].way == Way::Unseen) look_for_unrounded(inner, matches, relevance);
   return matches;
+}
+
+// Where the value is of a node that what uses it takes unrounded.
+void Matcher::look_for_unrounded(NodeIndex node, std::vector<Match>& matches, std::span<const Relevance> relevance) {
+  const auto& type = in_.graph.nodes[node].it->shape;
+  if (!type.is_array() || in_.tags[node] == nullptr || !hlo::is_float(type.element_type())) return;
+  const auto computed = compute(node, Way::Wide, [&](NodeIndex other) {
+    return matches[other].value.shape().is_valid() ? &matches[other].value : nullptr;
+  });
+  if (!computed || !is_native_type(computed->value.shape().element_type())) return;
+  Sighting sighting = look(node, computed->value, computed->nearness, relevance.empty() ? nullptr : &relevance[node]);
+  if (sighting.relevant == 0 || static_cast<double>(sighting.covered) < enough * static_cast<double>(sighting.relevant))
+    return;
+  Match& mine = matches[node];
+  mine.way = Way::Wide;
+  mine.value = std::move(sighting.got);
+  mine.seen = std::move(sighting.seen);
+  mine.places = std::move(sighting.places);
 }
 
 }  // namespace sapper::inspect

@@ -87,6 +87,7 @@ class Matcher {
 
  private:
   void match(NodeIndex node, std::vector<Match>& matches, std::span<const Relevance> relevance);
+  void look_for_unrounded(NodeIndex node, std::vector<Match>& matches, std::span<const Relevance> relevance);
   void match_root(size_t root, std::vector<Match>& matches, std::span<const Relevance> relevance);
   void match_tuple(const hlo::Literal& got, const std::optional<Computed>& computed, Match& mine) const;
   struct Sighting {

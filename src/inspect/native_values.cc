@@ -71,7 +71,7 @@ bool same_value(ElementType type, uint64_t a, uint64_t b, const Nearness& nearne
   const double x = number_of(type, a);
   const double y = number_of(type, b);
   if (x == y || (std::isnan(x) && std::isnan(y))) return true;
-  if (nearness.relative == 0) return false;
+  if (nearness.relative == 0 || !std::isfinite(x) || !std::isfinite(y)) return false;
   return std::abs(x - y) <=
          std::max(nearness.absolute(element), nearness.relative * std::max(std::abs(x), std::abs(y)));
 }
