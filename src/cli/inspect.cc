@@ -1,6 +1,7 @@
 // sapper inspect: looks into one intact kernel while it runs.
 #include "inspect/inspect.h"
 
+#include "check/batch.h"
 #include "cli/commands.h"
 #include "cli/judging_options.h"
 #include "cli/terminal.h"
@@ -21,18 +22,32 @@ struct Arguments {
   bool json = false;
 };
 
+// The module, or the case, that is looked into, and how it is checked.
+Result<check::Task> task_of(const Arguments& arguments) {
+  std::optional<check::CheckOptions> options;
+  if (!arguments.judging.target.on.empty()) {
+    SAPPER_TRY(options, check_options(arguments.judging));
+  }
+  const auto on = options ? std::optional(options->target) : std::nullopt;
+  SAPPER_TRY(std::vector<check::Task> tasks, check::tasks_for({arguments.path}, options, on));
+  if (tasks.size() == 1) return std::move(tasks.front());
+  return fail(ErrorKind::BadInput, "{}: one module is looked into at a time, here are {}", arguments.path,
+              tasks.size());
+}
+
 Result<int> run(const Arguments& arguments) {
+  SAPPER_TRY(const check::Task task, task_of(arguments));
   inspect::InspectOptions options;
-  SAPPER_TRY(options.check, check_options(arguments.judging));
+  options.check = task.options;
   options.kernel = arguments.kernel;
   options.stage = arguments.stage;
   options.window = arguments.window;
   options.memory_bytes = arguments.memory_mib << 20;
-  SAPPER_TRY(hlo::Module module, hlo::read_module(arguments.path));
+  SAPPER_TRY(hlo::Module module, hlo::read_module(task.path));
   SAPPER_TRY(const std::string plugin, target::plugin_path(options.check.target));
   target::CompilerPool pool({.workers = 1, .compile_seconds = arguments.judging.time_limit});
   SAPPER_TRY(const inspect::Inspection inspection,
-             inspect::inspect_kernel(pool, std::move(module), arguments.path, options));
+             inspect::inspect_kernel(pool, std::move(module), task.path, options));
   if (!arguments.output.empty()) SAPPER_CHECKED(inspect::write_folder(inspection, arguments.output));
   fmt::print("{}{}", arguments.json ? inspect::to_json(inspection) : inspect::to_text(inspection),
              arguments.json ? "\n" : "");
@@ -45,8 +60,9 @@ void add_inspect(CLI::App& app, int& exit_code) {
   auto* const command =
       app.add_subcommand("inspect", "Look into one intact kernel while it runs: which instruction goes wrong first");
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("module", arguments->path, "HLO text or HloModuleProto, also zstd")->required();
+  command->add_option("module", arguments->path, "HLO text or HloModuleProto, also zstd, or a case")->required();
   add_judging_options(*command, arguments->judging);
+  command->get_option("--on")->required(false);
   command->add_option("--kernel", arguments->kernel,
                       "The instruction of the optimized module whose kernel is looked into (default: the first that is "
                       "wrong, else the costliest)");
