@@ -7,6 +7,7 @@
 #include "cli/judging_options.h"
 #include "cli/store_options.h"
 #include "cli/terminal.h"
+#include "inspect/findings.h"
 #include "isolate/campaign.h"
 #include "isolate/campaign_report.h"
 
@@ -23,6 +24,7 @@ struct Arguments {
   bool captured = false;
   std::vector<std::string> only;
   std::vector<std::string> skip;
+  std::string inspect;
   bool json = false;
 };
 
@@ -93,6 +95,23 @@ std::string summary_json(const isolate::CampaignResult& result) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
+// Writes what was found, looked into, into the folder that was asked for.
+Status look_into_findings(store::Store& store, target::CompilerPool& pool, const std::string& campaign,
+                          const Arguments& arguments) {
+  SAPPER_TRY(const std::vector<inspect::InspectedFinding> findings,
+             inspect::inspect_findings(store, pool, campaign, arguments.inspect, {}));
+  for (const inspect::InspectedFinding& finding : findings) {
+    if (arguments.json)
+      fmt::print(
+          "{}\n",
+          nlohmann::ordered_json{{"finding", finding.id}, {"folder", finding.folder}, {"inspection", finding.outcome}}
+              .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    else
+      fmt::print("    {}  {}  ({})\n", finding.id, finding.outcome, finding.folder);
+  }
+  return {};
+}
+
 Result<int> run(const Arguments& arguments) {
   SAPPER_TRY(const isolate::CampaignOptions options, campaign_options(arguments));
   SAPPER_TRY(const std::vector<std::string> files, check::module_files(arguments.paths));
@@ -113,6 +132,7 @@ Result<int> run(const Arguments& arguments) {
     SAPPER_TRY(const std::string report, isolate::report_text(store, options.name));
     fmt::print("{}", report);
   }
+  if (!arguments.inspect.empty()) SAPPER_CHECKED(look_into_findings(store, pool, options.name, arguments));
   SAPPER_TRY(const int code, isolate::report_exit_code(store, options.name));
   if (code == 0 && !result.unread.empty()) return 2;
   return code == 0 && !result.without_result.empty() ? 3 : code;
@@ -146,6 +166,9 @@ void add_isolate(CLI::App& app, int& exit_code) {
                       "Only pieces with this in a name, or this opcode, or this beginning of a fingerprint");
   command->add_option("--skip", arguments->skip, "No pieces with this, which is read as --filter's");
   add_campaign_options(*command, arguments->campaign, "piece");
+  command->add_option(
+      "--inspect", arguments->inspect,
+      "Look into each mismatch (sapper inspect), and write it as a case with its report into this folder");
   command->add_flag("--json", arguments->json, "JSON Lines on stdout: what was done, and the report (docs/json.md)");
   command->footer(
       "Example: sapper isolate examples/nested_int4.hlo --on cpu\n"

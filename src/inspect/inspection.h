@@ -71,7 +71,7 @@ struct InspectedInstruction {
   std::vector<int64_t> box_low, box_high;  // of the differing elements, inclusive; empty: none differs
   std::optional<DifferingElement> worst;   // by relative error
   // Within the window only: the whole values. What was not seen is as in `expected_value`, and false in
-  // `seen_elements`.
+  // `seen_elements`, which is empty where everything was seen.
   std::optional<hlo::Literal> expected_value;
   std::optional<hlo::Literal> got_value;
   std::vector<bool> seen_elements;

@@ -211,11 +211,15 @@ class LloInspector {
     }
   }
 
-  // The first divergence, where it was read, and the values around it.
+  // The first divergence, where it was read, and the values around it; without one those around the first liberty.
   Status write_divergence(Probe& probe) {
     auto& all = inspection_.instructions;
     const auto first = std::ranges::find(all, Standing::Diverges, &InspectedInstruction::standing);
-    if (first == all.end()) return {};
+    if (first == all.end()) {
+      const auto liberty = std::ranges::find(all, Standing::Explained, &InspectedInstruction::standing);
+      if (liberty != all.end()) keep_window(static_cast<size_t>(liberty - all.begin()), probe);
+      return {};
+    }
     const auto node = static_cast<size_t>(first - all.begin());
     inspection_.first_divergence = node;
     if (first->worst && first->worst->index.size() == view_.graph.nodes[node].it->shape.rank()) {
@@ -231,10 +235,14 @@ class LloInspector {
         first->worst->execution = reading->execution;
       }
     }
-    const auto low = node - std::min<size_t>(node, static_cast<size_t>(options_.window));
-    const size_t high = std::min(all.size(), node + static_cast<size_t>(options_.window) + 1);
-    for (size_t i = low; i < high; ++i) keep_values(static_cast<NodeIndex>(i), probe.observations()[i]);
+    keep_window(node, probe);
     return {};
+  }
+
+  void keep_window(size_t node, const Probe& probe) {
+    const auto low = node - std::min<size_t>(node, static_cast<size_t>(options_.window));
+    const size_t high = std::min(inspection_.instructions.size(), node + static_cast<size_t>(options_.window) + 1);
+    for (size_t i = low; i < high; ++i) keep_values(static_cast<NodeIndex>(i), probe.observations()[i]);
   }
 
   void keep_values(NodeIndex node, const Observation& observation) {

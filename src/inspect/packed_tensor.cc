@@ -63,7 +63,7 @@ PackedTensor pack(const InspectedInstruction& item, int64_t most) {
     size_t cell = 0;
     for (size_t d = 0; d < index.size(); ++d)
       cell = cell * static_cast<size_t>(packed.cells[d]) + static_cast<size_t>(index[d] / packed.block[d]);
-    const bool seen = item.seen_elements[static_cast<size_t>(i)];
+    const bool seen = item.seen_elements.empty() || item.seen_elements[static_cast<size_t>(i)];
     const double is = value_at(got, i);
     const double should = value_at(expected, i);
     const double own = seen ? weight(is, should) : -0.5;

@@ -99,6 +99,13 @@ TEST(PackedTensor, WhatIsNoNumberIsShownBeforeAll) {
   EXPECT_EQ(packed.element[0], 5U);
 }
 
+TEST(PackedTensor, WithoutMarksEverythingWasSeen) {
+  const hlo::Literal expected(hlo::Shape::array(hlo::ElementType::F32, {3}));
+  InspectedInstruction item = item_of(expected, expected);
+  item.seen_elements.clear();
+  EXPECT_THAT(pack(item, 3).seen, ElementsAre(true, true, true));
+}
+
 TEST(PackedTensor, SeenElementsAreShownBeforeOthers) {
   const hlo::Literal expected(hlo::Shape::array(hlo::ElementType::F32, {8}));
   InspectedInstruction item = item_of(expected, expected);
