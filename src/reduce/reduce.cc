@@ -133,6 +133,8 @@ class Reducer {
     const check::Case one = as_case(program, signature_);
     SAPPER_CHECKED(check::write_case(options_.output, one, inputs_of(program)));
     const fs::path history = fs::path(options_.output) / "history";
+    std::error_code error;
+    if (kept_ == 0) fs::remove_all(history, error);  // of another reduction into the same folder
     SAPPER_CHECKED(check::write_case(history / fmt::format("{:04}-{}", ++kept_, step.pass), one, inputs_of(program)));
     log_ += fmt::format("{:04} {:>8.2f} s  {:>6} instructions  {:>10} elements  {:<10} {}\n", kept_, step.seconds,
                         step.size.instructions, step.size.elements, step.pass, step.what);

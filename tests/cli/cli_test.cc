@@ -50,7 +50,7 @@ const std::string add = "HloModule add\nENTRY e {\n  x = f32[3] parameter(0)\n  
 
 TEST_F(Cli, HelpHasAnExampleForEveryCommand) {
   for (const std::string command :
-       {"check", "eval", "show", "stages", "targets", "doctor", "bisect", "ranges", "isa"}) {
+       {"check", "eval", "show", "stages", "targets", "doctor", "bisect", "ranges", "isa", "reduce", "emit"}) {
     const Outcome help = run(command + " --help");
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_NE(help.out.find("Example: sapper " + command), std::string::npos) << command << help.out;
