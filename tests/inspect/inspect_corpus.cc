@@ -1,13 +1,14 @@
 // Development: what inspection says of kernels that are right, and of the same made wrong by one instruction.
-//   inspect_corpus MODULE... [--on tpu:v5e] [--mutants N] [--all]
+//   inspect_corpus MODULE... [--on tpu:v5e] [--mutants N] [--all] [--speed]
 // A line a kernel: of the right one how many instructions were seen, and whether something wrong is said of it (FALSE
 // ALARM); of those made wrong how many change the results beyond what is legal, and of how many the right instruction
-// is named. --all lists those that are not.
+// is named. --all lists those that are not. --speed: how fast the machine runs by itself, and with all probes.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <map>
 
+#include "base/stopwatch.h"
 #include "inspect/llo_inspection.h"
 #include "target/target.h"
 #include "tests/inspect/wrong_kernels.h"
@@ -55,6 +56,26 @@ void look_at_right(const std::string& label, const KernelCase& kernel, const Llo
   fmt::print("\n");
 }
 
+// Steps a second: of the machine by itself, while places are learned, while registers are read.
+Status print_speed(const std::string& label, const KernelCase& kernel, const LloInspectionOptions& options) {
+  const LloKernel at_end = kernel.at_end();
+  SAPPER_TRY(const KernelView view, view_of(at_end, options.evaluation, options.memory_bytes));
+  const RunKernel run = runner_of(at_end, kernel.final, options.machine);
+  Probe probe(view.graph, view.sightings, view.words, view.renamed);
+  const Stopwatch alone;
+  SAPPER_TRY(const llo::KernelRun plain, run(nullptr));
+  const double plain_seconds = alone.seconds();
+  const Stopwatch learning;
+  SAPPER_TRY(const llo::KernelRun surveyed, probe.survey(run));
+  const double survey_seconds = learning.seconds();
+  const Stopwatch reading;
+  SAPPER_TRY(const llo::KernelRun read, probe.read(run, false));
+  const double read_seconds = reading.seconds();
+  fmt::print("{:<40} {} steps in {:.4f} s; learning {:.0f}%, reading {:.0f}% of that speed\n", label, plain.steps,
+             plain_seconds, 100 * plain_seconds / survey_seconds, 100 * plain_seconds / read_seconds);
+  return {};
+}
+
 void look_at_wrong(const KernelCase& kernel, const LloInspectionOptions& options, size_t most, bool lists,
                    Totals& all) {
   int wrong = 0, named = 0;
@@ -86,7 +107,7 @@ void look_at_wrong(const KernelCase& kernel, const LloInspectionOptions& options
   fmt::print("    made wrong: {} of {} named\n", named, wrong);
 }
 
-int run(const std::vector<std::string>& paths, const std::string& on, size_t mutants, bool lists) {
+int run(const std::vector<std::string>& paths, const std::string& on, size_t mutants, bool lists, bool speed) {
   const auto target = target::parse_target(on);
   const auto options = target ? options_for(*target) : Result<LloInspectionOptions>(fail(target.error()));
   if (!options) {
@@ -103,6 +124,11 @@ int run(const std::vector<std::string>& paths, const std::string& on, size_t mut
       continue;
     }
     for (const KernelCase& kernel : *cases) {
+      if (speed) {
+        if (const Status status = print_speed(stem + " " + kernel.name, kernel, *options); !status)
+          fmt::print("{}\n", status.error().describe());
+        continue;
+      }
       look_at_right(stem + " " + kernel.name, kernel, *options, all);
       if (mutants > 0) look_at_wrong(kernel, *options, mutants, lists, all);
     }
@@ -131,6 +157,8 @@ int main(int argc, char** argv) {
   app.add_option("--on", on);
   app.add_option("--mutants", mutants, "Changes of one kind in one kernel");
   app.add_flag("--all", all, "List the changes whose instruction is not named");
+  bool speed = false;
+  app.add_flag("--speed", speed, "Only how fast it goes");
   CLI11_PARSE(app, argc, argv);
-  return sapper::inspect::run(paths, on, mutants, all);
+  return sapper::inspect::run(paths, on, mutants, all, speed);
 }
