@@ -19,6 +19,9 @@ struct Refusal {
 const std::vector<ElementType> complex_types = {ElementType::C64, ElementType::C128};
 const std::vector<ElementType> below_four_bits = {ElementType::S1, ElementType::S2, ElementType::U1, ElementType::U2};
 
+const std::vector<ElementType> sixty_four_bits = {ElementType::S64, ElementType::U64, ElementType::F64,
+                                                  ElementType::C128};
+
 const std::vector<Refusal> refusals = {
     // "Is called on unsupported shape", where values enter and leave kernels.
     {Platform::Cpu, {}, {ElementType::S1, ElementType::U1}},
@@ -31,6 +34,16 @@ const std::vector<Refusal> refusals = {
     {Platform::Cpu, {Opcode::Sort, Opcode::Dot}, below_four_bits},
     // "is not supported by XLA:CPU ThunkEmitter"; "Unsupported stochastic convert".
     {Platform::Cpu, {Opcode::RaggedDot, Opcode::StochasticConvert}, {}},
+    // "INT2 is not supported for rank 1".
+    {Platform::Tpu, {}, below_four_bits},
+    // "While rewriting computation to not contain X64 element types, XLA encountered an HLO for which this rewriting is
+    // not implemented"; seen for one or two of these types each.
+    {Platform::Tpu, {Opcode::AddDependency, Opcode::SelectAndScatter, Opcode::Dot}, sixty_four_bits},
+    {Platform::Tpu,
+     {Opcode::Acos, Opcode::Acosh, Opcode::Asin, Opcode::Asinh, Opcode::Atanh, Opcode::Cosh, Opcode::Sinh},
+     sixty_four_bits},
+    // "Attempted to compile atanh as an elementwise vector operation".
+    {Platform::Tpu, {Opcode::Atanh}, {ElementType::BF16}},
 };
 
 }  // namespace
