@@ -208,7 +208,9 @@ FlowForm general_flow(const X86Instruction& i) {
     return low < 2 ? form : FlowForm{.flow = Flow::General, .to = Place::Reg, .reads_old = true};
   }
   switch (i.opcode) {
-    case 0x63: return {.flow = Flow::General, .to = Place::Reg};
+    case 0x63:
+    case 0x8a:
+    case 0x8b:
     case 0x69:
     case 0x6b: return {.flow = Flow::General, .to = Place::Reg};
     case 0x80:
@@ -220,8 +222,6 @@ FlowForm general_flow(const X86Instruction& i) {
     case 0x85: return {.flow = Flow::Compare, .reads_reg = true};
     case 0x88:
     case 0x89: return {.flow = Flow::General, .to = Place::Rm, .reads_reg = true};
-    case 0x8a:
-    case 0x8b: return {.flow = Flow::General, .to = Place::Reg};
     case 0xc0:
     case 0xc1:
     case 0xd0:

@@ -3,6 +3,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -100,7 +101,7 @@ bool points_to_same(const Relocation& relocation, const std::byte* code, const s
     return m.is_readable && m.begin <= address && address + relocation.target.size() <= m.end;
   });
   return mapped &&
-         std::memcmp(reinterpret_cast<const void*>(address), relocation.target.data(), relocation.target.size()) == 0;
+         std::memcmp(std::bit_cast<const void*>(address), relocation.target.data(), relocation.target.size()) == 0;
 }
 
 // What the object says of the address that `entry` stands for: the data there, of a section that is not code.
@@ -187,7 +188,7 @@ std::vector<std::byte*> find_in_memory(const JitFunction& function) {
   const std::vector<Mapping> maps = mappings();
   for (const Mapping& mapping : maps) {
     if (!mapping.is_jit_code) continue;
-    auto* const memory = reinterpret_cast<std::byte*>(mapping.begin);
+    auto* const memory = std::bit_cast<std::byte*>(mapping.begin);
     const size_t size = mapping.end - mapping.begin;
     const char* const needle = function.code.data() + longest.begin;
     for (size_t from = 0; from < size;) {

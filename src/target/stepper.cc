@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <memory>
 
 #include "target/process.h"
@@ -103,7 +105,7 @@ struct Stepping {
   struct sigaction before {};
   State state;
   std::atomic_flag busy;
-  std::chrono::steady_clock::time_point start;
+  double start = 0;
 };
 
 std::unique_ptr<Stepping> stepping;  // what the handler sees
@@ -244,14 +246,14 @@ void record_step(Stepping& s, uint32_t offset, const ucontext_t& context) {
   publish(s);
 }
 
-constexpr size_t largest_step = sizeof(StepRecord) + 16 * 8 + 32 * 64 + 8 * 8;
+constexpr size_t largest_step = sizeof(StepRecord) + size_t{16} * 8 + size_t{32} * 64 + size_t{8} * 8;
 
 // The kernel's call, while it runs: its structures are the caller's and outlive it.
 KernelCall current_call;
 
 // A call of the kernel begins.
 bool enter(Stepping& s, const Stepping::Copy& copy, const ucontext_t& context) {
-  std::memcpy(&current_call, reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RDI]), sizeof current_call);
+  std::memcpy(&current_call, std::bit_cast<const void*>(context.uc_mcontext.gregs[REG_RDI]), sizeof current_call);
   s.running = &copy;
   s.thread = pthread_self();
   s.in_call = true;
@@ -297,7 +299,7 @@ const Stepping::Copy* copy_at(const Stepping& s, const std::byte* at) {
 void on_trap(int /*signal*/, siginfo_t* /*info*/, void* raw) {
   const int error = errno;
   auto& context = *static_cast<ucontext_t*>(raw);
-  auto* const at = reinterpret_cast<std::byte*>(context.uc_mcontext.gregs[REG_RIP] - 1);
+  auto* const at = std::bit_cast<std::byte*>(context.uc_mcontext.gregs[REG_RIP] - 1);
   Stepping* const s = stepping.get();
   const Stepping::Copy* copy = s == nullptr ? nullptr : copy_at(*s, at);
   if (copy == nullptr) {  // not ours
@@ -316,11 +318,17 @@ void on_trap(int /*signal*/, siginfo_t* /*info*/, void* raw) {
   errno = error;
 }
 
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 Status make_writable(std::byte* copy, size_t size) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const uintptr_t begin = reinterpret_cast<uintptr_t>(copy) / page * page;
   const uintptr_t end = reinterpret_cast<uintptr_t>(copy) + size;
-  if (mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+  if (mprotect(std::bit_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
     return fail(ErrorKind::Unsupported, "the code of the kernel cannot be made writable: {}", std::strerror(errno));
   return {};
 }
@@ -400,7 +408,7 @@ Result<Stepper> Stepper::arm(const SteppedFunction& function, const std::string&
   action.sa_sigaction = on_trap;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   sigaction(SIGTRAP, &action, &s->before);
-  s->start = std::chrono::steady_clock::now();
+  s->start = processor_seconds();
   stepping = std::move(s);
   arm_code(*stepping);
   return Stepper();
@@ -409,7 +417,7 @@ Result<Stepper> Stepper::arm(const SteppedFunction& function, const std::string&
 void Stepper::disarm() {
   if (!std::exchange(is_armed_, false)) return;
   restore_code(*stepping);
-  stepping->header->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - stepping->start).count();
+  stepping->header->seconds = processor_seconds() - stepping->start;
   sigaction(SIGTRAP, &stepping->before, nullptr);
   const auto used = static_cast<off_t>(stepping->at - stepping->file);
   munmap(stepping->file, stepping->file_bytes);

@@ -22,7 +22,7 @@ struct TraceHeader {
   uint64_t steps = 0;
   uint64_t invocations = 0;     // that were stepped to their end
   uint32_t is_cut = 0;          // a limit was reached: the kernel went on unseen
-  double seconds = 0;           // of the stepped run
+  double seconds = 0;           // of the processor, in the stepped run
   uint64_t memcpy_address = 0;  // which the function calls; 0: it does not
 };
 
