@@ -83,7 +83,7 @@ class Assessor {
     if (is_elementwise(it)) {
       if (const auto some = seen_with_operands(node);
           some && !std::ranges::all_of(*some, [](uint8_t s) { return s; })) {
-        const Assessment partly = judge(node, Value{value.got, *some, false}, true);
+        Assessment partly = judge(node, Value{value.got, *some, false}, true);
         if (partly.standing == Standing::Diverges) return partly;
         const Assessment wholly = judge(node, value, false);
         return wholly.standing == Standing::Diverges ? wholly : partly;

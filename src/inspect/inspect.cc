@@ -25,7 +25,7 @@ class KernelInspection {
  public:
   KernelInspection(target::CompilerPool& pool, const InspectOptions& options) : pool_(pool), options_(options) {}
 
-  Result<Inspection> run(Module module, const std::string& path) {
+  Result<Inspection> run(const Module& module, const std::string& path) {
     if (options_.check.target.platform == target::Platform::Gpu)
       return fail(ErrorKind::Unsupported, "the kernels of {} cannot be looked into", options_.check.target.to_string());
     SAPPER_CHECKED(in_file(hlo::verify(module), path));
@@ -170,7 +170,7 @@ class KernelInspection {
 
 Result<Inspection> inspect_kernel(target::CompilerPool& pool, Module module, const std::string& path,
                                   const InspectOptions& options) {
-  return KernelInspection(pool, options).run(std::move(module), path);
+  return KernelInspection(pool, options).run(module, path);
 }
 
 }  // namespace sapper::inspect

@@ -121,6 +121,7 @@ bool is_elementwise(const Instruction& instruction) {
     case Opcode::Asinh:
     case Opcode::Atan2:
     case Opcode::Atanh:
+    case Opcode::BitcastConvert:  // of one width: others change the rank, which nobody takes for a lane
     case Opcode::Cbrt:
     case Opcode::Ceil:
     case Opcode::Clamp:
@@ -164,7 +165,6 @@ bool is_elementwise(const Instruction& instruction) {
     case Opcode::Tan:
     case Opcode::Tanh:
     case Opcode::Xor: return true;
-    case Opcode::BitcastConvert: return true;  // of one width: others change the rank, which nobody takes for a lane
     default: return false;
   }
 }

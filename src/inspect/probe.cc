@@ -344,7 +344,8 @@ void Probe::read(Seen& seen, const Tile& tile, int per_word, llo::InstructionInd
     for (int row = 0; row < tile.rows && same; ++row) {
       const int64_t first = tile.base + row * tile.row_stride;
       const auto count = static_cast<size_t>(std::min<int64_t>(tile.columns, tile.left - row * tile.row_stride));
-      same = std::memcmp(&value.word[row * llo::kLanes], &expected[static_cast<size_t>(first)], count * 4) == 0;
+      same = std::memcmp(&value.word[static_cast<ptrdiff_t>(row) * llo::kLanes], &expected[static_cast<size_t>(first)],
+                         count * 4) == 0;
     }
     if (same) {
       for (int row = 0; row < tile.rows; ++row) {
