@@ -34,6 +34,7 @@ int run(int argc, char** argv) {
   add_bisect(app, exit_code);
   add_isolate(app, exit_code);
   add_inspect(app, exit_code);
+  add_fix(app, exit_code);
   add_fuzz(app, exit_code);
   add_reduce(app, exit_code);
   add_emit(app, exit_code);

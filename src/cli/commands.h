@@ -9,6 +9,7 @@ void add_bisect(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_isolate(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);
+void add_fix(CLI::App& app, int& exit_code);
 void add_fuzz(CLI::App& app, int& exit_code);
 void add_reduce(CLI::App& app, int& exit_code);
 void add_emit(CLI::App& app, int& exit_code);

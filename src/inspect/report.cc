@@ -156,7 +156,7 @@ std::string headline(const Inspection& inspection) {
   }
   std::vector<std::string> liberties;
   for (const InspectedInstruction& inspected : inspection.instructions)
-    if (inspected.standing == Standing::Explained)
+    if (inspected.standing == Standing::Explained && inspected.liberty != Liberty::None)
       liberties.push_back(
           fmt::format("{} is {}", instruction_of(inspection, inspected).name, to_string(inspected.liberty)));
   return liberties.empty() ? "nothing that was seen diverges" : fmt::format("{}", fmt::join(liberties, ", "));
