@@ -1,6 +1,6 @@
 // The machine code beside the HLO: the lines that make the selected instruction's value are marked, the guilty one is red.
 
-const guilty = data.first === null ? -1 : (data.inspected[data.first].worst ?? {line: -1}).line;
+const guilty = data.first !== null && data.inspected[data.first].worst?.reg ? data.inspected[data.first].worst.line : -1;
 let probed = new Set();
 
 const code = virtualRows(byId("code"), (n) => {
@@ -19,6 +19,6 @@ function showCode(n) {
 onSelect((place) => {
   const item = data.inspected[numberAt(place.computation, place.instruction)];
   probed = new Set(item ? item.probes.map((probe) => probe.line) : []);
-  if (probed.size) code.show(item.worst ? item.worst.line : Math.min(...probed));
+  if (probed.size) code.show(item.worst?.reg ? item.worst.line : Math.min(...probed));
   else code.draw();
 });

@@ -10,7 +10,7 @@ function link(computation, instruction) {
 const joined = (parts) => parts.flatMap((part, k) => (k ? [", ", part] : [part]));
 
 function summaryTable(item) {
-  const row = (name, values) => element("tr", {}, element("td", {}, name), ...values.map((value) => element("td", {}, number(value))));
+  const row = (name, values) => element("tr", {}, element("td", {}, name), ...values.map((value) => element("td", {}, number(typeof value === "number" ? Number(value.toPrecision(6)) : value))));
   const head = element("tr", {}, ...["", "min", "max", "mean", "std. dev."].map((name) => element("th", {}, name)));
   return element("table", {}, head, row("expected", item.expected), ...(item.seen ? [row("got", item.got)] : []));
 }
@@ -21,8 +21,8 @@ function worstText(item) {
   return [
     element("h2", {}, "Worst element"),
     element("div", {class: "mono"}, `[${worst.index}]: got ${number(worst.got)}, expected ${number(worst.expected)}`),
-    element("div", {}, `register ${worst.reg}, lane ${worst.lane}, execution ${worst.execution} of`),
-    ...(from ? [element("pre", {}, element("a", {class: "instruction", id: "to-code", tabindex: 0, onclick: () => showCode(worst.line)}, `${worst.line + 1}`), "  ", from.text)] : []),
+    ...(worst.reg ? [element("div", {}, `register ${worst.reg}, lane ${worst.lane}, execution ${worst.execution} of`)] : []),
+    ...(worst.reg && from ? [element("pre", {}, element("a", {class: "instruction", id: "to-code", tabindex: 0, onclick: () => showCode(worst.line)}, `${worst.line + 1}`), "  ", from.text)] : []),
   ];
 }
 

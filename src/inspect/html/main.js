@@ -25,7 +25,7 @@ function showVerdict() {
     if (item.worst) parts.push(`At [${item.worst.index}] ${number(item.worst.got)}, expected ${number(item.worst.expected)}. `);
   }
   const liberties = data.inspected.filter((item) => item.standing === "explained");
-  if (liberties.length) parts.push("Liberties taken: ", ...joined(liberties.slice(0, 8).map((item) => element("span", {}, link(item.computation, item.instruction), ` (${item.liberty})`))), liberties.length > 8 ? ` and ${liberties.length - 8} more. ` : ". ");
+  if (liberties.length) parts.push("Liberties taken: ", ...joined(liberties.slice(0, 8).map((item) => element("span", {}, link(item.computation, item.instruction), ` (${item.liberty === "none" ? "within its bounds" : item.liberty})`))), liberties.length > 8 ? ` and ${liberties.length - 8} more. ` : ". ");
   parts.push(`Output: ${data.outputDiffering} of ${data.outputElements} elements are not the reference's.`);
   for (const note of data.notes) parts.push(element("div", {}, note));
   if (data.command) {

@@ -64,25 +64,27 @@ function largestOf(tensor, channel) {
 // A map of the last two dimensions; sliders for those before.
 function heatMap(tensor, onPoint) {
   const cells = [1, 1, ...tensor.cells].slice(-Math.max(2, tensor.cells.length));  // outer ones are the tensor's own
-  const [height, width] = cells.slice(-2);
+  let [height, width] = cells.slice(-2);
+  const limit = height * width;  // a long vector goes on in the next row
+  if (height === 1 && width > 256) [height, width] = [Math.ceil(width / 128), 128];
   const outer = cells.slice(0, -2);
   // The slice of what differs most comes first.
   let peak = 0;
   for (let n = 1; n < tensor.count; ++n) if (differsAt(tensor, n) && !(Math.abs(differenceAt(tensor, n)) <= Math.abs(differenceAt(tensor, peak)))) peak = n;
   const slice = outer.map(() => 0);
-  for (let d = outer.length - 1, at = Math.floor(peak / (height * width)); d >= 0; at = Math.floor(at / outer[d--])) slice[d] = at % outer[d];
+  for (let d = outer.length - 1, at = Math.floor(peak / limit); d >= 0; at = Math.floor(at / outer[d--])) slice[d] = at % outer[d];
   let channel = "difference";
   const canvas = element("canvas", {class: "map", width, height});
   const zoom = Math.max(1, Math.min(16, Math.floor(380 / Math.max(width, height / 1.2))));
   canvas.style.width = width * zoom + "px";
-  const first = () => slice.reduce((flat, at, d) => flat * outer[d] + at, 0) * height * width;
+  const first = () => slice.reduce((flat, at, d) => flat * outer[d] + at, 0) * limit;
   const draw = () => {
     const context = canvas.getContext("2d");
     const image = context.createImageData(width, height);
     const largest = largestOf(tensor, channel);
     const dark = document.documentElement.classList.contains("dark");
     for (let k = 0, n = first(); k < width * height; ++k, ++n) {
-      const [red, green, blue] = colour(channels[channel](tensor, n), largest, dark);
+      const [red, green, blue] = colour(k < limit ? channels[channel](tensor, n) : null, largest, dark);
       image.data.set([red, green, blue, 255], 4 * k);
     }
     context.putImageData(image, 0, 0);
@@ -105,7 +107,7 @@ function heatMap(tensor, onPoint) {
     const box = canvas.getBoundingClientRect();
     const column = Math.min(width - 1, Math.max(0, Math.floor((event.clientX - box.left) / box.width * width)));
     const row = Math.min(height - 1, Math.max(0, Math.floor((event.clientY - box.top) / box.height * height)));
-    onPoint(first() + row * width + column);
+    onPoint(first() + Math.min(limit - 1, row * width + column));
   };
   canvas.addEventListener("pointermove", point);
   canvas.addEventListener("click", point);
