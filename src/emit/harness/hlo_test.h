@@ -24,8 +24,8 @@ namespace hlo_test {
 constexpr long double inf = std::numeric_limits<long double>::infinity();
 constexpr long double nan = std::numeric_limits<long double>::quiet_NaN();
 
-// An element type as it lies in memory: integers (is_float false), or a binary floating-point format. A complex number is
-// two elements.
+// An element type as it lies in memory: integers (is_float false), or a binary floating-point format. A complex number
+// is two elements.
 struct Type {
   PJRT_Buffer_Type type;
   int bytes;
@@ -76,8 +76,7 @@ inline long double decode(const Type& type, uint64_t bits) {
   if (type.specials == Type::finite_with_nan && all_ones) return nan;
   if (type.specials == Type::unsigned_zero && negative && exponent == 0 && mantissa == 0) return nan;
   if (type.specials == Type::powers) return all_ones ? nan : std::ldexp(1.0L, static_cast<int>(exponent) - type.bias);
-  if (exponent == 0)
-    return sign * std::ldexp(static_cast<long double>(mantissa), 1 - type.bias - type.mantissa_bits);
+  if (exponent == 0) return sign * std::ldexp(static_cast<long double>(mantissa), 1 - type.bias - type.mantissa_bits);
   return sign * std::ldexp(static_cast<long double>(mantissa | (uint64_t{1} << type.mantissa_bits)),
                            static_cast<int>(exponent) - type.bias - type.mantissa_bits);
 }
@@ -261,7 +260,8 @@ inline void expect_agrees(const Program& program, const std::vector<Argument>& a
       if (agrees(result, outputs[k], first, i)) continue;
       if (wrong++ > 0) continue;
       first_wrong << "element " << i << " (row-major) is";
-      for (int part = 0; part < result.type.parts; ++part) first_wrong << " " << element(result.type, outputs[k], first + part);
+      for (int part = 0; part < result.type.parts; ++part)
+        first_wrong << " " << element(result.type, outputs[k], first + part);
       first_wrong << ", expected";
       for (int part = 0; part < result.type.parts; ++part) first_wrong << " " << result.expected[first + part];
     }
