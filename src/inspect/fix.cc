@@ -243,11 +243,14 @@ Result<Fix> fix_kernel(target::CompilerPool& pool, const Module& module, const s
   Fix fix;
   InspectOptions look = options;
   look.check.strict = true;  // what is left out is wrong by it: finds the kernel
-  SAPPER_TRY(const Inspection found, inspect_kernel(pool, module, path, look));
-  look.check.strict = false;
-  look.kernel = found.kernel;
   SAPPER_TRY(fix.before, inspect_kernel(pool, module, path, look));
-  const std::vector<std::string> names = unrounded(module, fix.before, fix.left);
+  std::vector<std::string> names = unrounded(module, fix.before, fix.left);
+  if (names.empty() && fix.left.empty()) {  // strictly it diverges there; by policy it is a liberty
+    look.check.strict = false;
+    look.kernel = fix.before.kernel;
+    SAPPER_TRY(fix.before, inspect_kernel(pool, module, path, look));
+    names = unrounded(module, fix.before, fix.left);
+  }
   if (names.empty() && fix.left.empty())
     return fail(ErrorKind::BadInput, "{}: kernel {} leaves out no rounding; another one is named by --kernel", path,
                 fix.before.kernel);

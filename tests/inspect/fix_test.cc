@@ -14,7 +14,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 const char* const residual = R"(
 HloModule residual
@@ -69,6 +68,35 @@ TEST(Roundings, WhatCannotBeWrittenDownIsSaid) {
   EXPECT_THAT(fixed, IsEmpty());
   EXPECT_THAT(left, ElementsAre("y: its result is no narrow float"));
 }
+
+class FixOnCpu : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(FixOnCpu, KeepsTheRoundingOfAProduct) {
+  InspectOptions options;
+  options.check.target = *target::parse_target(GetParam());
+  if (!target::plugin_present(options.check.target)) GTEST_SKIP() << "no " << GetParam() << " here";
+  options.check.sampling.seeds = 1;
+  target::CompilerPool pool({.workers = 1, .worker_program = SAPPER_BINARY});
+  const hlo::Module module = *hlo::parse_text(R"(
+HloModule lost
+ENTRY main {
+  x = bf16[1024] parameter(0)
+  y = bf16[1024] parameter(1)
+  p = bf16[1024] multiply(x, y)
+  q = f32[1024] convert(p)
+  c = f32[1024] convert(x)
+  d = f32[1024] convert(y)
+  m = f32[1024] multiply(c, d)
+  ROOT r = f32[1024] subtract(m, q)
+})");
+  const Result<Fix> fix = fix_kernel(pool, module, "lost.hlo", options);
+  ASSERT_TRUE(fix) << fix.error().describe();
+  EXPECT_THAT(fix->fixed, ElementsAre("p"));
+  EXPECT_TRUE(fix->holds()) << to_text(*fix);
+  EXPECT_GT(fix->before.output_differing, 900);
+  EXPECT_EQ(fix->after.output_differing, 0);
+}
+INSTANTIATE_TEST_SUITE_P(Releases, FixOnCpu, ::testing::Values("cpu", "cpu@0.106", "cpu@0.81"));
 
 TEST(Fix, XlaTpuKeepsWhatIsWrittenDown) {
   InspectOptions options;
