@@ -1,4 +1,6 @@
 // scatter and select-and-scatter.
+#include <numeric>
+
 #include "bounds/rules.h"
 #include "bounds/transformer.h"
 
@@ -87,6 +89,21 @@ Deviation extremum(const Site& site) {
   return site.any_of_zeros(hull(site.result_real(), end));
 }
 
+// Where subnormal numbers count as zero they tie with zeros and with each other: any of them may be the one that is
+// chosen of its window. Nothing else is chosen then, and nothing else stays without what it had.
+Deviation chosen_among_zeros(const Site& site) {
+  const double limit = site.contract().flush_subnormals ? numerics::flushed_below(site.type()) : 0;
+  if (limit == 0) return std::nullopt;
+  const Expression magnitude = abs(site.real(0));
+  const Expression counts_as_zero = where(magnitude < limit, magnitude.constant(1), magnitude.constant(0));
+  const Expression subnormal = where(magnitude > 0.0, counts_as_zero, magnitude.constant(0));
+  std::vector<int64_t> all(magnitude.shape().rank());
+  std::iota(all.begin(), all.end(), 0);
+  const Expression any = site.reduced_along(Opcode::Maximum, subnormal, std::move(all));
+  const Expression everywhere{&site.builder, site.builder.broadcast_along(any.index, {}, magnitude.shape())};
+  return undetermined_where(counts_as_zero * everywhere);
+}
+
 }  // namespace
 
 Deviations bound_scatter(const Site& site) {
@@ -123,7 +140,7 @@ Deviations bound_select_and_scatter(const Site& site) {
   like.called = {site.transformer.add(std::move(select)), site.transformer.operation(Opcode::Add, type)};
   const Expression moved{&site.builder, site.builder.add_like(like, site.instruction.shape.with_element_type(type),
                                                               {site.real(0).index, source.index, init.index})};
-  return {site.rounded(moved)};
+  return {sum(site.rounded(moved), chosen_among_zeros(site))};
 }
 
 }  // namespace sapper::bounds

@@ -206,6 +206,28 @@ TEST(Rules, OverwritingCollisionsAreUndetermined) {
             (std::vector<double>{0, 0, infinity, 0}));
 }
 
+// A subnormal number that counts as zero may be chosen of its window, or a zero in its place.
+TEST(Rules, FlushedNumbersTieWhereOneOfAWindowIsChosen) {
+  const std::string before =
+      "larger {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = pred[] compare(a, b), direction=GE\n}\n"
+      "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}";
+  const std::string body = R"(
+  x = f32[4] parameter(0)
+  s = f32[2] parameter(1)
+  zero = f32[] constant(0)
+  ROOT r = f32[4] select-and-scatter(x, s, zero), window={size=2 stride=2}, select=larger, scatter=sum)";
+  const Module module = entry_module(body, before);
+  const numerics::Contract flushes = {.flush_subnormals = true};
+  const auto e = deviations(module, {floats({0, 1e-40, 3, 2}), floats({1, 1})}, flushes);
+  EXPECT_EQ(e[0], infinity);
+  EXPECT_EQ(e[1], infinity);
+  EXPECT_LT(e[2], 1e-5);
+  EXPECT_LT(e[3], 1e-5);
+  const auto zeros = deviations(module, {floats({0, 0, 3, 2}), floats({1, 1})}, flushes);
+  EXPECT_LT(zeros[0], 1e-5) << "zeros alone are chosen as ever";
+  EXPECT_LT(deviations(module, {floats({0, 1e-40, 3, 2}), floats({1, 1})})[1], 1e-5);
+}
+
 TEST(Rules, PolicyMayLeaveRoundingsOut) {
   const std::string body =
       "x = f32[1] parameter(0)\nn = bf16[1] convert(x)\nw = f32[1] convert(n)\nROOT r = f32[1] subtract(x, w)";
