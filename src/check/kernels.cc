@@ -5,8 +5,10 @@
 
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/stopwatch.h"
+#include "check/litmus.h"
 #include "check/open_elements.h"
 #include "check/single_instruction.h"
 #include "llo/invariants.h"
@@ -127,6 +129,7 @@ class KernelsRun {
     llo::Elements open;
     if (prepared) open = open_elements(single, operands, judge.reference(), options_.evaluation);
 
+    const auto before = std::pair(report.verdict, report.reason);
     std::optional<Literal> value;  // of the first stage that stayed in its memory, or of the last one
     for (const std::string& stage : options_.stages) {
       Result<llo::KernelRun> run = run_stage(kernel, stage, computation, instruction, operands, open, report);
@@ -151,6 +154,13 @@ class KernelsRun {
       if (finding.undone) continue;
       worsen(report, verdict_of(finding.kind),
              fmt::format("{} line {}: {}: {}", finding.stage, finding.line, to_string(finding.kind), finding.message));
+    }
+    if (report.verdict == Verdict::Mismatch && before.first != Verdict::Mismatch) {
+      // What is called with what it is not made for may do anything.
+      if (const auto without_meaning = open_meaning_on(single, operands, options_.evaluation)) {
+        std::tie(report.verdict, report.reason) = before;
+        worsen(report, Verdict::Undetermined, without_meaning->why);
+      }
     }
     if (!prepared) worsen(report, Verdict::Undetermined, prepared.error().describe());
     if ((report.verdict == Verdict::Mismatch || options_.keep_calls) && !report.call) {

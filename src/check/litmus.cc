@@ -171,15 +171,50 @@ bool holds_nan(const Literal& array) {
   return false;
 }
 
-std::optional<std::string> why_open_on(const Module& module, const Instruction& of,
+// XLA:TPU marks indices that it knows to be in bounds where the whole program is at hand, or has packed the parts of
+// into one number: kernels are made for those alone.
+bool promises_bounds(const Computation& computation, const Instruction& gather) {
+  std::vector<hlo::InstructionIndex> open{gather.operands[1]};
+  std::vector<bool> seen(computation.instructions.size());
+  while (!open.empty()) {
+    const hlo::InstructionIndex at = open.back();
+    open.pop_back();
+    if (seen[at]) continue;
+    seen[at] = true;
+    const Instruction& instruction = computation.instructions[at];
+    const std::string& target = instruction.attributes().custom_call_target();
+    if (instruction.opcode == Opcode::CustomCall &&
+        (target == "AssumeGatherIndicesInBound" || target == "GatherScatterIndicesBitpacked"))
+      return true;
+    open.insert(open.end(), instruction.operands.begin(), instruction.operands.end());
+  }
+  return false;
+}
+
+std::optional<std::string> open_gather(const Computation& computation, const Instruction& gather,
+                                       const Literal& indices) {
+  const auto& numbers = gather.attributes().gather_dimension_numbers();
+  const auto vectors = index_vectors(indices, numbers.index_vector_dim());
+  if (gather.attributes().indices_are_sorted() && !std::ranges::is_sorted(vectors))
+    return fmt::format("{} says that its indices are sorted, and they are not", gather.name);
+  if (!promises_bounds(computation, gather)) return std::nullopt;
+  const hlo::Shape& from = computation.instructions[gather.operands[0]].shape;
+  for (const std::vector<int64_t>& vector : vectors)
+    for (size_t c = 0; c < vector.size(); ++c) {
+      const int64_t d = numbers.start_index_map(static_cast<int>(c));
+      const int64_t last =
+          from.dimension(static_cast<size_t>(d)) - gather.attributes().gather_slice_sizes(static_cast<int>(d));
+      if (vector[c] < 0 || vector[c] > last)
+        return fmt::format("{} is made for indices in bounds, and {} is not", gather.name, vector[c]);
+    }
+  return std::nullopt;
+}
+
+std::optional<std::string> why_open_on(const Module& module, const Computation& computation, const Instruction& of,
                                        const std::vector<Literal>& operands) {
   switch (of.opcode) {
     case Opcode::Scatter: return open_scatter(module, of, operands[operands.size() / 2]);
-    case Opcode::Gather: {
-      const auto vectors = index_vectors(operands[1], of.attributes().gather_dimension_numbers().index_vector_dim());
-      if (!of.attributes().indices_are_sorted() || std::ranges::is_sorted(vectors)) return std::nullopt;
-      return fmt::format("{} says that its indices are sorted, and they are not", of.name);
-    }
+    case Opcode::Gather: return open_gather(computation, of, operands[1]);
     case Opcode::Divide:
     case Opcode::Remainder: return open_division(of, operands[0], operands[1]);
     case Opcode::Convert: return open_conversion(of, operands[0]);
@@ -197,7 +232,7 @@ bool may_be_open(const Computation& computation, const Instruction& of) {
   switch (of.opcode) {
     case Opcode::Scatter:
     case Opcode::Sort: return true;
-    case Opcode::Gather: return of.attributes().indices_are_sorted();
+    case Opcode::Gather: return of.attributes().indices_are_sorted() || promises_bounds(computation, of);
     case Opcode::Divide:
     case Opcode::Remainder: return hlo::is_integer(of.shape.element_type());
     case Opcode::Convert:
@@ -224,7 +259,8 @@ std::optional<OpenMeaning> open_meaning_on(const Module& module, std::span<const
   options.substitute.run = [&](const Computation& computation, const Instruction& instruction,
                                std::vector<Literal> operands) -> Result<Literal> {
     if (!found)
-      if (auto why = why_open_on(module, instruction, operands)) found = OpenMeaning{*why, instruction.opcode};
+      if (auto why = why_open_on(module, computation, instruction, operands))
+        found = OpenMeaning{*why, instruction.opcode};
     return eval::evaluate(single_instruction_module(module, computation, instruction), operands);
   };
   if (!eval::evaluate(module, arguments, options)) return std::nullopt;

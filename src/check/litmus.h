@@ -23,7 +23,8 @@ struct OpenMeaning {
 [[nodiscard]] std::optional<OpenMeaning> open_meaning(const hlo::Module& module);
 
 // The first one whose result is left open on these arguments: a scatter that promised unique indices and has equal
-// ones, or that overwrites one element twice, indices that were promised sorted and are not, a division of integers by
+// ones, or that overwrites one element twice, indices that were promised sorted, or (XLA:TPU's
+// marks in optimized programs) in bounds, and are not, a division of integers by
 // 0 or one that overflows, a number that becomes an integer and does not fit, a sort of NaNs by a comparison that does
 // not order them.
 [[nodiscard]] std::optional<OpenMeaning> open_meaning_on(const hlo::Module& module,

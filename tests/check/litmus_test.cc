@@ -77,6 +77,23 @@ TEST(Litmus, NumbersThatDoNotFitAnInteger) {
   EXPECT_THAT(on(-1), HasSubstr("does not fit"));
 }
 
+TEST(Litmus, GathersThatAreMadeForIndicesInBounds) {
+  const auto on = [](const std::string& indices, const std::vector<int64_t>& values) {
+    const hlo::Module module = parsed(
+        "HloModule m\nENTRY e {\n  x = f32[5] parameter(0)\n  i = s32[2] parameter(1)\n"
+        "  k = s32[2] custom-call(i), custom_call_target=\"AssumeGatherIndicesInBound\"\n"
+        "  ROOT r = f32[2] gather(x, " +
+        indices +
+        "), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}\n}\n");
+    return why_on(module, {hlo::Literal(hlo::Shape::array(hlo::ElementType::F32, {5})),
+                           integers(hlo::Shape::array(hlo::ElementType::S32, {2}), values)});
+  };
+  EXPECT_EQ(on("k", {0, 4}), "");
+  EXPECT_THAT(on("k", {0, 5}), HasSubstr("made for indices in bounds, and 5 is not"));
+  EXPECT_THAT(on("k", {-1, 0}), HasSubstr("made for indices in bounds"));
+  EXPECT_EQ(on("i", {0, 5}), "") << "without the mark they are clamped";
+}
+
 TEST(Litmus, ComparisonsThatOrderNothing) {
   const auto sorted_by = [](const std::string& direction) {
     return parsed(
