@@ -70,6 +70,14 @@ TEST(Ranges, DivisorsAreAwayFromZero) {
   EXPECT_EQ(range_of("x = s32[8] parameter(0)\n y = s32[8] parameter(1)\n ROOT r = s32[8] remainder(x, y)", 1).away, 1);
 }
 
+TEST(Ranges, GoThroughTheMarksOfXlaTpu) {
+  EXPECT_EQ(range_of("i = s32[2] parameter(0)\n x = f32[5] parameter(1)\n "
+                     "k = s32[2] custom-call(i), custom_call_target=\"AssumeGatherIndicesInBound\"\n "
+                     "ROOT r = f32[2] gather(x, k), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
+                     "index_vector_dim=1, slice_sizes={1}"),
+            (Interval{0, 4}));
+}
+
 TEST(Ranges, PowersHavePositiveBasesUnlessTheExponentIsWhole) {
   EXPECT_GT(range_of("x = f32[8] parameter(0)\n y = f32[8] parameter(1)\n ROOT r = f32[8] power(x, y)").low, 0);
   const std::string with_constant = "x = f32[] parameter(0)\n c = f32[] constant({})\n ROOT r = f32[] power(x, c)";
