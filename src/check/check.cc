@@ -223,8 +223,7 @@ class Check {
     options.machine = options_.machine;
     options.evaluation = options_.evaluation;
     options.tolerance = options_.tolerance;
-    options.policy = policy_of(options_);
-    options.policy.short_formulas = true;
+    options.policy = kernel_policy_of(options_);
     SAPPER_TRY(options.machine.generation, llo::generation_of(options_.target.generation));
     options.machine.time_limit_seconds = options_.evaluation.time_limit_seconds;
     return options;
@@ -416,6 +415,12 @@ Policy policy_of(const CheckOptions& options) {
   return {.strict = options.strict,
           .bfloat16_products = platform == target::Platform::Tpu,
           .fast_min_max = platform == target::Platform::Cpu && has_fast_min_max};
+}
+
+Policy kernel_policy_of(const CheckOptions& options) {
+  Policy policy = policy_of(options);
+  policy.short_formulas = true;
+  return policy;
 }
 
 Report check_file(target::CompilerPool& pool, const std::string& path, const CheckOptions& options) {

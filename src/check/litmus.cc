@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check/single_instruction.h"
+#include "hlo/index_marks.h"
 
 namespace sapper::check {
 namespace {
@@ -171,8 +172,7 @@ bool holds_nan(const Literal& array) {
   return false;
 }
 
-// XLA:TPU marks indices that it knows to be in bounds where the whole program is at hand, or has packed the parts of
-// into one number: kernels are made for those alone.
+// Whether the indices come through a mark, so that the kernel is made for indices in bounds alone.
 bool promises_bounds(const Computation& computation, const Instruction& gather) {
   std::vector<hlo::InstructionIndex> open{gather.operands[1]};
   std::vector<bool> seen(computation.instructions.size());
@@ -182,10 +182,7 @@ bool promises_bounds(const Computation& computation, const Instruction& gather) 
     if (seen[at]) continue;
     seen[at] = true;
     const Instruction& instruction = computation.instructions[at];
-    const std::string& target = instruction.attributes().custom_call_target();
-    if (instruction.opcode == Opcode::CustomCall &&
-        (target == "AssumeGatherIndicesInBound" || target == "GatherScatterIndicesBitpacked"))
-      return true;
+    if (hlo::is_index_mark(instruction)) return true;
     open.insert(open.end(), instruction.operands.begin(), instruction.operands.end());
   }
   return false;

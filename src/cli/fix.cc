@@ -53,9 +53,8 @@ void add_fix(CLI::App& app, int& exit_code) {
   command->add_option("--output", arguments->output, "Write the new module here, and what was shown beside it (.note)");
   command->footer(
       "Example: sapper fix examples/f16_round_trip.hlo --on tpu:v5e --output fixed.hlo\n"
-      "Exit code: 0 the kernel is fixed and all was shown, 1 it is still wrong, 2 bad usage or input, 3 something "
-      "could "
-      "not be shown");
+      "Exit code: 0 the kernel is fixed and all was shown, 1 it is still wrong, 2 bad usage or input,\n"
+      "3 something could not be shown");
   command->callback([arguments, &exit_code] {
     const Result<int> code = run(*arguments);
     exit_code = code ? *code : report_error(code.error());

@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "hlo/index_marks.h"
+
 namespace sapper::inputs {
 namespace {
 
@@ -171,12 +173,8 @@ class Flattener {
       case Opcode::Copy:
         if (instruction.shape.is_tuple()) return operands;
         return add(computation, instruction, Step::Operation, operands);
-      case Opcode::CustomCall: {
-        // XLA:TPU's marks on indices are the indices.
-        const std::string& target = instruction.attributes().custom_call_target();
-        const bool is_mark = target == "AssumeGatherIndicesInBound" || target == "GatherScatterIndicesBitpacked";
-        return is_mark ? operands : add(computation, instruction, Step::Operation, operands);
-      }
+      case Opcode::CustomCall:
+        return hlo::is_index_mark(instruction) ? operands : add(computation, instruction, Step::Operation, operands);
       case Opcode::While: return loop(computation, instruction, operands, depth);
       case Opcode::Conditional: return branches(computation, instruction, operands, offsets, depth);
       default: return add(computation, instruction, Step::Operation, operands);

@@ -13,8 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t short_id = 10;
-
 Result<std::string> inspect_case(target::CompilerPool& pool, const std::string& folder, InspectOptions options) {
   SAPPER_TRY(check::Case one, check::read_case(folder));
   options.check = one.options;
@@ -33,7 +31,7 @@ Result<std::vector<InspectedFinding>> inspect_findings(store::Store& store, targ
   for (const store::RankedFinding& finding : findings) {
     if (finding.verdict != "mismatch") continue;
     InspectedFinding& one = inspected.emplace_back();
-    one.id = finding.id.substr(0, short_id);
+    one.id = isolate::short_id(finding.id);
     one.folder = fs::path(folder) / one.id;
     std::error_code error;
     if (fs::exists(fs::path(one.folder) / "report.html", error)) {

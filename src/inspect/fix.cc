@@ -8,6 +8,7 @@
 #include <set>
 
 #include "eval/evaluator.h"
+#include "hlo/rewriter.h"
 #include "hlo/verifier.h"
 #include "inspect/kernel_graph.h"
 #include "inspect/report.h"
@@ -24,93 +25,96 @@ using hlo::Module;
 using hlo::Opcode;
 using hlo::Shape;
 
-bool is_narrow_float(ElementType type) {
-  return hlo::is_float(type) && type != ElementType::F32 && type != ElementType::F64;
-}
-
 // --- the edit
 
-// Copies a computation instruction by instruction, with what is put between them.
-class Copy {
+// Writes the rounding of one instruction down, in the place of that instruction. What it adds is named after it.
+class Rounding {
  public:
-  explicit Copy(const Computation& from) : from_(from), place_(from.instructions.size()) {
-    for (const Instruction& instruction : from.instructions) names_.insert(instruction.name);
+  // `names` are taken already.
+  Rounding(hlo::Rewriter& to, std::set<std::string>& names, const Instruction& instruction)
+      : to_(to), names_(names), instruction_(instruction), type_(instruction.shape.element_type()) {}
+
+  // Of a convert from `wide`.
+  InstructionIndex of_convert(ElementType wide) {
+    return narrowed(instruction_, rounded(to_.moved(instruction_.operands[0]), wide));
   }
 
-  InstructionIndex add(Instruction instruction) {
-    instruction.id = -1;
-    instructions_.push_back(std::move(instruction));
-    return static_cast<InstructionIndex>(instructions_.size() - 1);
-  }
-
-  InstructionIndex add(Opcode opcode, ElementType type, const Instruction& like, const std::string& suffix,
-                       std::vector<InstructionIndex> operands) {
-    Instruction made;
-    made.opcode = opcode;
-    made.name = free_name(like.name + suffix);
-    made.shape = Shape::array(type, like.shape.dimensions());
-    made.operands = std::move(operands);
-    made.metadata = like.metadata;
-    return add(std::move(made));
-  }
-
-  // `value` rounded to the format of `type`; it stays as wide as it is.
-  InstructionIndex rounded(InstructionIndex value, ElementType type, const Instruction& like) {
-    const ElementType wide = instructions_[value].shape.element_type();
-    const hlo::FloatFormat format = *hlo::float_format(type);
-    const InstructionIndex normal = add(Opcode::ReducePrecision, wide, like, ".rounded", {value});
-    instructions_[normal].edit_attributes().set_exponent_bits(format.exponent_bits);
-    instructions_[normal].edit_attributes().set_mantissa_bits(format.mantissa_bits);
-    // reduce-precision makes subnormal numbers zero. Where they are normal ones of the wide type, they are multiples of
-    // the least.
-    if (hlo::least_normal(format) <= hlo::least_normal(*hlo::float_format(wide))) return normal;
-    const double least = std::ldexp(hlo::least_normal(format), -format.mantissa_bits);
-    const InstructionIndex scaled = add(Opcode::Multiply, wide, like, ".scaled", {value, splat(wide, 1 / least, like)});
-    const InstructionIndex whole = add(Opcode::RoundNearestEven, wide, like, ".whole", {scaled});
-    const InstructionIndex small = add(Opcode::Multiply, wide, like, ".small", {whole, splat(wide, least, like)});
-    const InstructionIndex magnitude = add(Opcode::Abs, wide, like, ".magnitude", {value});
-    const InstructionIndex is_small = add(Opcode::Compare, ElementType::Pred, like, ".is_small",
-                                          {magnitude, splat(wide, hlo::least_normal(format), like)});
-    instructions_[is_small].edit_attributes().set_comparison_direction("LT");
-    return add(Opcode::Select, wide, like, ".chosen", {is_small, small, normal});
-  }
-
-  // The instruction as it is, over the copies of its operands.
-  Instruction moved(InstructionIndex index) const {
-    Instruction instruction = from_.instructions[index];
-    for (InstructionIndex& operand : instruction.operands) operand = place_[operand];
-    return instruction;
-  }
-
-  void set_place(InstructionIndex index, InstructionIndex place) { place_[index] = place; }
-
-  Computation finish() && {
-    Computation computation = from_;
-    computation.root = place_[from_.root];
-    computation.instructions = std::move(instructions_);
-    computation.listed_order.clear();
-    return computation;
+  // Of an operation on numbers of its own type: computed in f32.
+  InstructionIndex of_arithmetic() {
+    std::vector<InstructionIndex> operands;
+    for (const InstructionIndex operand : to_.moved_operands(instruction_))
+      operands.push_back(add(Opcode::Convert, ElementType::F32, ".operand", {operand}));
+    Instruction narrow = instruction_;
+    narrow.opcode = Opcode::Convert;
+    narrow.shared_attributes = nullptr;
+    return narrowed(narrow,
+                    rounded(add(instruction_, ElementType::F32, ".wide", std::move(operands)), ElementType::F32));
   }
 
  private:
-  InstructionIndex splat(ElementType type, double value, const Instruction& like) {
-    hlo::Literal literal(Shape::scalar(type));
-    literal.set_real(0, value);
-    const InstructionIndex constant = add(Opcode::Constant, type, like, ".constant", {});
-    instructions_[constant].shape = Shape::scalar(type);
-    instructions_[constant].literal = std::make_shared<const hlo::Literal>(std::move(literal));
-    return add(Opcode::Broadcast, type, like, ".constants", {constant});
+  // `value`, of type `wide`, rounded to the narrow format; it stays as wide as it is.
+  InstructionIndex rounded(InstructionIndex value, ElementType wide) {
+    const hlo::FloatFormat format = *hlo::float_format(type_);
+    Instruction reduce{.opcode = Opcode::ReducePrecision};
+    reduce.edit_attributes().set_exponent_bits(format.exponent_bits);
+    reduce.edit_attributes().set_mantissa_bits(format.mantissa_bits);
+    const InstructionIndex normal = add(std::move(reduce), wide, ".rounded", {value});
+    // reduce-precision makes subnormal numbers zero. Where they are normal ones of the wide type, they are multiples of
+    // the least.
+    const double least_normal = hlo::least_normal(format);
+    if (least_normal <= hlo::least_normal(*hlo::float_format(wide))) return normal;
+    const double least = std::ldexp(least_normal, -format.mantissa_bits);
+    const InstructionIndex scaled = add(Opcode::Multiply, wide, ".scaled", {value, splat(wide, 1 / least)});
+    const InstructionIndex whole = add(Opcode::RoundNearestEven, wide, ".whole", {scaled});
+    const InstructionIndex small = add(Opcode::Multiply, wide, ".small", {whole, splat(wide, least)});
+    const InstructionIndex magnitude = add(Opcode::Abs, wide, ".magnitude", {value});
+    Instruction less{.opcode = Opcode::Compare};
+    less.edit_attributes().set_comparison_direction("LT");
+    const InstructionIndex is_small =
+        add(std::move(less), ElementType::Pred, ".is_small", {magnitude, splat(wide, least_normal)});
+    return add(Opcode::Select, wide, ".chosen", {is_small, small, normal});
   }
 
-  std::string free_name(std::string name) {
+  // `convert`, under the instruction's own name.
+  InstructionIndex narrowed(Instruction convert, InstructionIndex rounded) {
+    convert.id = -1;
+    return to_.copy(std::move(convert), {rounded});
+  }
+
+  InstructionIndex splat(ElementType type, double value) {
+    hlo::Literal literal(Shape::scalar(type));
+    literal.set_real(0, value);
+    Instruction constant{.opcode = Opcode::Constant};
+    constant.name = free_name(".constant");
+    constant.shape = literal.shape();
+    constant.metadata = instruction_.metadata;
+    constant.literal = std::make_shared<const hlo::Literal>(std::move(literal));
+    return add(Opcode::Broadcast, type, ".constants", {to_.copy(std::move(constant), {})});
+  }
+
+  InstructionIndex add(Opcode opcode, ElementType type, const char* suffix, std::vector<InstructionIndex> operands) {
+    return add(Instruction{.opcode = opcode}, type, suffix, std::move(operands));
+  }
+
+  // `made`, which has its opcode and attributes.
+  InstructionIndex add(Instruction made, ElementType type, const char* suffix, std::vector<InstructionIndex> operands) {
+    made.id = -1;
+    made.name = free_name(suffix);
+    made.shape = Shape::array(type, instruction_.shape.dimensions());
+    made.metadata = instruction_.metadata;
+    return to_.copy(std::move(made), std::move(operands));
+  }
+
+  std::string free_name(const char* suffix) {
+    std::string name = instruction_.name + suffix;
     while (!names_.insert(name).second) name += "_";
     return name;
   }
 
-  const Computation& from_;
-  std::vector<InstructionIndex> place_;
-  std::vector<Instruction> instructions_;
-  std::set<std::string> names_;
+  hlo::Rewriter& to_;
+  std::set<std::string>& names_;
+  const Instruction& instruction_;
+  ElementType type_;
 };
 
 // Why the rounding of `instruction` cannot be written down; empty: it can.
@@ -126,25 +130,6 @@ std::string obstacle(const Computation& computation, const Instruction& instruct
     if (computation.instructions[operand].shape.element_type() != instruction.shape.element_type())
       return "it takes several types";
   return "";
-}
-
-void copy_rounded(Copy& copy, InstructionIndex index, Instruction instruction) {
-  const ElementType type = instruction.shape.element_type();
-  if (instruction.opcode == Opcode::Convert) {
-    instruction.operands[0] = copy.rounded(instruction.operands[0], type, instruction);
-    return copy.set_place(index, copy.add(std::move(instruction)));
-  }
-  Instruction wide = instruction;
-  wide.name += ".wide";
-  wide.shape = Shape::array(ElementType::F32, instruction.shape.dimensions());
-  for (InstructionIndex& operand : wide.operands)
-    operand = copy.add(Opcode::Convert, ElementType::F32, instruction, ".operand", {operand});
-  const InstructionIndex rounded = copy.rounded(copy.add(std::move(wide)), type, instruction);
-  Instruction narrow = instruction;
-  narrow.opcode = Opcode::Convert;
-  narrow.operands = {rounded};
-  narrow.shared_attributes = nullptr;
-  copy.set_place(index, copy.add(std::move(narrow)));
 }
 
 // --- which instructions
@@ -212,20 +197,25 @@ Module with_explicit_roundings(const Module& module, const std::vector<std::stri
                                std::vector<std::string>& fixed, std::vector<std::string>& left) {
   Module result = module;
   for (Computation& computation : result.computations) {
-    Copy copy(computation);
-    for (InstructionIndex i = 0; i < computation.instructions.size(); ++i) {
-      const Instruction& instruction = computation.instructions[i];
-      const bool is_named = std::ranges::find(names, instruction.name) != names.end();
-      const std::string why_not = is_named ? obstacle(computation, instruction) : "";
-      if (is_named && !why_not.empty()) left.push_back(fmt::format("{}: {}", instruction.name, why_not));
-      if (is_named && why_not.empty()) {
-        fixed.push_back(instruction.name);
-        copy_rounded(copy, i, copy.moved(i));
-      } else {
-        copy.set_place(i, copy.add(copy.moved(i)));
+    std::set<std::string> taken;
+    for (const Instruction& instruction : computation.instructions) taken.insert(instruction.name);
+    hlo::Rewriter rewriter(computation);
+    computation = rewriter.run([&](const Instruction& instruction) {
+      if (std::ranges::find(names, instruction.name) != names.end()) {
+        const std::string why_not = obstacle(computation, instruction);
+        if (why_not.empty()) {
+          fixed.push_back(instruction.name);
+          Rounding rounding(rewriter, taken, instruction);
+          return instruction.opcode == Opcode::Convert
+                     ? rounding.of_convert(computation.instructions[instruction.operands[0]].shape.element_type())
+                     : rounding.of_arithmetic();
+        }
+        left.push_back(fmt::format("{}: {}", instruction.name, why_not));
       }
-    }
-    computation = std::move(copy).finish();
+      Instruction same = instruction;
+      same.id = -1;
+      return rewriter.copy(std::move(same), rewriter.moved_operands(instruction));
+    });
   }
   return result;
 }

@@ -7,6 +7,7 @@
 
 #include "base/shell.h"
 #include "check/kernels.h"
+#include "check/policy.h"
 #include "check/single_instruction.h"
 #include "hlo/proto.h"
 #include "hlo/verifier.h"
@@ -145,7 +146,7 @@ class KernelInspection {
     options.machine.time_limit_seconds = options_.check.evaluation.time_limit_seconds;
     SAPPER_TRY(options.machine.generation, llo::generation_of(options_.check.target.generation));
     options.evaluation = options_.check.evaluation;
-    options.policy = {.strict = options_.check.strict, .bfloat16_products = true, .short_formulas = true};
+    options.policy = check::kernel_policy_of(options_.check);
     options.window = options_.window;
     options.memory_bytes = options_.memory_bytes;
     return options;

@@ -110,6 +110,8 @@ class GraphBuilder {
 
 Result<KernelGraph> graph_of(const Module& kernel) { return GraphBuilder(kernel).build(); }
 
+bool is_narrow_float(hlo::ElementType type) { return hlo::is_float(type) && hlo::bit_width(type) < 32; }
+
 bool is_elementwise(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::Abs:

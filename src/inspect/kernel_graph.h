@@ -48,6 +48,9 @@ struct KernelGraph {
 // An element-by-element operation: element i of the result from the elements i of the operands.
 [[nodiscard]] bool is_elementwise(const hlo::Instruction& instruction);
 
+// A float that may be kept in f32: its rounding can be left out.
+[[nodiscard]] bool is_narrow_float(hlo::ElementType type);
+
 // The values of all nodes as the reference evaluator has them, in the order of the nodes; those that take more than
 // `memory_bytes` together are left out (of an invalid shape). Errors: evaluate()'s.
 [[nodiscard]] Result<std::vector<hlo::Literal>> expected_values(const hlo::Module& kernel, const KernelGraph& graph,

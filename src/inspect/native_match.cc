@@ -23,8 +23,6 @@ constexpr int64_t first_lanes = 8;    // of a site: where none of them fits, it 
 constexpr double cancellation = 0.1;  // how large terms of a sum are taken for, of the largest
 constexpr size_t largest_cone = 256;  // instructions computed at once
 
-bool is_narrow_float(ElementType type) { return hlo::is_float(type) && hlo::bit_width(type) < 32; }
-
 // Computed by approximations, or by sums in an order that HLO does not say.
 bool is_approximate(Opcode opcode) {
   switch (opcode) {

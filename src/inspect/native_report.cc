@@ -13,8 +13,6 @@ using hlo::ElementType;
 using hlo::Literal;
 using hlo::Opcode;
 
-bool is_narrow_float(ElementType type) { return hlo::is_float(type) && hlo::bit_width(type) < 32; }
-
 // Those of the elements that are marked, as a vector.
 Literal chosen(const Literal& array, const std::vector<uint8_t>& marks) {
   const auto count = static_cast<int64_t>(std::ranges::count(marks, 1));

@@ -19,8 +19,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t short_id = 10;  // characters of ids that are shown
-
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 // JSON, or the text itself where it is none.
@@ -49,7 +47,7 @@ std::string counts_text(const store::Counts& counts) {
 
 std::string finding_line(const store::RankedFinding& ranked) {
   const store::Finding& finding = ranked.finding;
-  return fmt::format("    {}  excess {}  relative {}  {}x  impact {}  {}  [{}]\n", ranked.id.substr(0, short_id),
+  return fmt::format("    {}  excess {}  relative {}  {}x  impact {}  {}  [{}]\n", short_id(ranked.id),
                      number_text(finding.max_excess), number_text(finding.max_relative), ranked.times,
                      number_text(ranked.impact), finding.signature, finding.status);
 }
@@ -111,7 +109,7 @@ Result<check::Case> case_of(const store::RankedFinding& finding) {
   one.options = *options;
   one.options.sampling.seed = finding.run.seed;
   one.expected.verdict = check::parse_verdict(finding.verdict).value_or(check::Verdict::Mismatch);
-  one.about = fmt::format("finding {}: {}", finding.id.substr(0, short_id), finding.finding.signature);
+  one.about = fmt::format("finding {}: {}", short_id(finding.id), finding.finding.signature);
   one.made_by = finding.run.tool;
   return one;
 }
@@ -138,6 +136,8 @@ bool is_file_name(const std::string& name) {
 }
 
 }  // namespace
+
+std::string short_id(const std::string& id) { return id.substr(0, 10); }
 
 Result<std::string> report_text(store::Store& store, const std::string& campaign) {
   SAPPER_TRY(const store::Summary summary, store.summary(campaign));

@@ -17,6 +17,9 @@ namespace sapper::isolate {
 // 1 where something was found, else 3 where a piece is undetermined or not judged yet, else 0.
 [[nodiscard]] Result<int> report_exit_code(store::Store& store, const std::string& campaign);
 
+// A finding's id as people are shown it.
+[[nodiscard]] std::string short_id(const std::string& id);
+
 // The findings, a line each.
 [[nodiscard]] Result<std::string> findings_text(store::Store& store, const std::string& campaign);
 // JSON Lines.

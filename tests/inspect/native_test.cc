@@ -15,24 +15,13 @@
 #include "target/step.h"
 #include "target/x86.h"
 #include "tests/inspect/native_patches.h"
+#include "tests/target/programs.h"
 
 namespace sapper::inspect {
 namespace {
 
+using target::chain;
 using testing::HasSubstr;
-
-// An odd length: the last elements are computed apart.
-constexpr const char* chain = R"(HloModule chain
-  ENTRY main {
-    x = f32[67] parameter(0)
-    y = f32[67] parameter(1)
-    a = f32[67] add(x, y)
-    b = f32[67] multiply(a, x)
-    c = f32[67] divide(b, y)
-    d = f32[67] maximum(c, a)
-    e = f32[67] exponential(d)
-    ROOT r = f32[67] subtract(e, x)
-  })";
 
 // Zero where the product is not rounded.
 constexpr const char* elision = R"(HloModule elision

@@ -23,6 +23,19 @@ inline std::string program(std::string_view text) {
   return module ? hlo::to_compilable_proto(*module) : std::string();
 }
 
+// One kernel of several operations on an odd number of elements: the last ones are computed apart.
+inline constexpr const char* chain = R"(HloModule chain
+  ENTRY main {
+    x = f32[67] parameter(0)
+    y = f32[67] parameter(1)
+    a = f32[67] add(x, y)
+    b = f32[67] multiply(a, x)
+    c = f32[67] divide(b, y)
+    d = f32[67] maximum(c, a)
+    e = f32[67] exponential(d)
+    ROOT r = f32[67] subtract(e, x)
+  })";
+
 // x + x.
 inline std::string doubling(const Shape& shape) {
   return program(fmt::format(R"(HloModule doubling

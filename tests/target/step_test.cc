@@ -16,17 +16,6 @@ CompilerPool& pool() {
   return shared;
 }
 
-constexpr const char* chain = R"(HloModule chain
-  ENTRY main {
-    x = f32[67] parameter(0)
-    y = f32[67] parameter(1)
-    a = f32[67] add(x, y)
-    b = f32[67] multiply(a, x)
-    c = f32[67] divide(b, y)
-    d = f32[67] maximum(c, a)
-    e = f32[67] exponential(d)
-    ROOT r = f32[67] subtract(e, x)
-  })";
 const Shape shape = Shape::array(ElementType::F32, {67});
 
 class Step : public testing::TestWithParam<const char*> {
