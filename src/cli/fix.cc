@@ -21,13 +21,14 @@ struct Arguments {
 };
 
 Result<int> run(const Arguments& arguments) {
+  SAPPER_TRY(const check::Task task, single_task(arguments.path, arguments.judging));
   inspect::InspectOptions options;
-  SAPPER_TRY(options.check, check_options(arguments.judging));
+  options.check = task.options;
   options.kernel = arguments.kernel;
-  SAPPER_TRY(const hlo::Module module, hlo::read_module(arguments.path));
+  SAPPER_TRY(const hlo::Module module, hlo::read_module(task.path));
   SAPPER_TRY(const std::string plugin, target::plugin_path(options.check.target));
   target::CompilerPool pool({.workers = 1, .compile_seconds = arguments.judging.time_limit});
-  SAPPER_TRY(const inspect::Fix fix, inspect::fix_kernel(pool, module, arguments.path, options));
+  SAPPER_TRY(const inspect::Fix fix, inspect::fix_kernel(pool, module, task.path, options));
   const std::string note = inspect::to_text(fix);
   if (!arguments.output.empty()) {
     SAPPER_CHECKED(write_file(arguments.output, hlo::to_text(fix.module)));
@@ -44,8 +45,9 @@ void add_fix(CLI::App& app, int& exit_code) {
   auto* const command = app.add_subcommand(
       "fix", "Write down the roundings that a compiler leaves out of a kernel, and show that it helps");
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("module", arguments->path, "HLO text or HloModuleProto, also zstd")->required();
+  command->add_option("module", arguments->path, "HLO text or HloModuleProto, also zstd, or a case")->required();
   add_judging_options(*command, arguments->judging);
+  command->get_option("--on")->required(false);
   command->remove_option(command->get_option("--strict"));
   command->add_option("--kernel", arguments->kernel,
                       "The instruction of the optimized module whose kernel is meant (default: the first that is wrong "

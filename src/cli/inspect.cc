@@ -1,7 +1,6 @@
 // sapper inspect: looks into one intact kernel while it runs.
 #include "inspect/inspect.h"
 
-#include "check/batch.h"
 #include "cli/commands.h"
 #include "cli/judging_options.h"
 #include "cli/terminal.h"
@@ -22,21 +21,8 @@ struct Arguments {
   bool json = false;
 };
 
-// The module, or the case, that is looked into, and how it is checked.
-Result<check::Task> task_of(const Arguments& arguments) {
-  std::optional<check::CheckOptions> options;
-  if (!arguments.judging.target.on.empty()) {
-    SAPPER_TRY(options, check_options(arguments.judging));
-  }
-  const auto on = options ? std::optional(options->target) : std::nullopt;
-  SAPPER_TRY(std::vector<check::Task> tasks, check::tasks_for({arguments.path}, options, on));
-  if (tasks.size() == 1) return std::move(tasks.front());
-  return fail(ErrorKind::BadInput, "{}: one module is looked into at a time, here are {}", arguments.path,
-              tasks.size());
-}
-
 Result<int> run(const Arguments& arguments) {
-  SAPPER_TRY(const check::Task task, task_of(arguments));
+  SAPPER_TRY(const check::Task task, single_task(arguments.path, arguments.judging));
   inspect::InspectOptions options;
   options.check = task.options;
   options.kernel = arguments.kernel;

@@ -83,6 +83,17 @@ Result<check::CheckOptions> check_options(const JudgingOptions& options) {
   return result;
 }
 
+Result<check::Task> single_task(const std::string& path, const JudgingOptions& options) {
+  std::optional<check::CheckOptions> given;
+  if (!options.target.on.empty()) {
+    SAPPER_TRY(given, check_options(options));
+  }
+  const auto on = given ? std::optional(given->target) : std::nullopt;
+  SAPPER_TRY(std::vector<check::Task> tasks, check::tasks_for({path}, given, on));
+  if (tasks.size() == 1) return std::move(tasks.front());
+  return fail(ErrorKind::BadInput, "{}: one module is looked into at a time, here are {}", path, tasks.size());
+}
+
 int exit_code_of(const check::Report& report) {
   if (report.error && report.error->kind == ErrorKind::BadInput) return 2;
   if (report.expected) return same_reason(*report.expected, signature_of(report)) ? 0 : 1;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "check/batch.h"
 #include "check/check.h"
 #include "cli/target_options.h"
 
@@ -32,6 +33,9 @@ void add_level_option(CLI::App& command, check::Level& level, const std::string&
 
 // Errors: BadInput.
 [[nodiscard]] Result<check::CheckOptions> check_options(const JudgingOptions& options);
+// The one module that `path` names with these options, or the one case as it is recorded, on the target of the options
+// if they name one.
+[[nodiscard]] Result<check::Task> single_task(const std::string& path, const JudgingOptions& options);
 
 // 2 for bad input; of a case 0 where what it expects holds, else 1; else that of the verdict.
 [[nodiscard]] int exit_code_of(const check::Report& report);

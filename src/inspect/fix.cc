@@ -249,6 +249,7 @@ Result<Fix> fix_kernel(target::CompilerPool& pool, const Module& module, const s
   SAPPER_TRY(fix.same_meaning, mean_the_same(module, fix.module, path, options));
 
   check::CheckOptions deep = options.check;
+  deep.tolerance.reset();  // of a case: strict semantics have none
   const bool is_tpu = deep.target.platform == target::Platform::Tpu;
   if (is_tpu) deep.level = check::Level::Llo;
   fix.kernels_before = kernels_of(check::check_module(pool, module, path, deep));

@@ -56,7 +56,7 @@ class KernelInspection {
                            .configuration = options_.check.configuration,
                            .kernel = options_.kernel,
                            .evaluation = options_.check.evaluation,
-                           .policy = {.strict = options_.check.strict},
+                           .policy = check::policy_of(options_.check),
                            .window = options_.window,
                            .memory_bytes = options_.memory_bytes});
   }

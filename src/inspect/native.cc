@@ -145,7 +145,9 @@ class NativeInspection {
     if (run.judgement.verdict == check::Verdict::Mismatch) guilty = guilty_of(input, indexing, matches);
 
     Inspection inspection{.target = options_.target.to_string(), .stage = "native", .kernel = run.name};
-    report({input, matches, guilty, options_.window, options_.memory_bytes}, disassemble(run.trace.code()), inspection);
+    const std::string policy = run.judgement.verdict == check::Verdict::Policy ? run.judgement.reason : "";
+    report({input, matches, guilty, policy, options_.window, options_.memory_bytes}, disassemble(run.trace.code()),
+           inspection);
     if (run.judgement.verdict != check::Verdict::Agree)
       inspection.notes.push_back(fmt::format("the kernel's result: {}{}{}", check::to_string(run.judgement.verdict),
                                              run.judgement.reason.empty() ? "" : ": ", run.judgement.reason));

@@ -160,6 +160,9 @@ class Reporter {
     if (is_guilty(node)) return set(Standing::Diverges, Liberty::None, divergence_text(result));
     if (f_.guilty && std::ranges::find(f_.guilty->after, node) != f_.guilty->after.end())
       return set(Standing::Downstream, Liberty::None, fmt::format("computed from {}", it(f_.guilty->node).name));
+    const bool is_result_other = std::ranges::find(match.wrong, 1) != match.wrong.end();
+    if (is_result_other && !f_.policy.empty() && operands_as_expected(node))
+      return set(Standing::Explained, Liberty::None, f_.policy);
     switch (match.way) {
       case Way::Unseen: return;
       case Way::Given:

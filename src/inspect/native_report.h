@@ -1,6 +1,8 @@
 // What was found about a kernel's instructions, put into an Inspection.
 #pragma once
 
+#include <string>
+
 #include "inspect/inspection.h"
 #include "inspect/native_code.h"
 #include "inspect/native_guilty.h"
@@ -11,6 +13,7 @@ struct NativeFindings {
   const MatchInput& input;
   const std::vector<Match>& matches;
   const std::optional<Guilty>& guilty;
+  const std::string& policy;  // by which results that are not as written are legal; empty: they need none
   int window = 0;
   int64_t memory_bytes = 0;
 };

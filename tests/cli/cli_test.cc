@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "check/case.h"
+#include "hlo/text.h"
 
 namespace sapper::cli {
 namespace {
@@ -191,6 +193,33 @@ TEST_F(Cli, ShowCountsAndConverts) {
   const std::string again = write("b.hlo", run("show " + path + " --text").out);
   EXPECT_EQ(nlohmann::json::parse(run("show " + again + " --json").out)["fingerprint"], object["fingerprint"]);
   EXPECT_EQ(run("show " + path + " --dot").out.substr(0, 7), "digraph");
+}
+
+TEST_F(Cli, FixTakesACaseWithItsTargetAndItsOptions) {
+  const auto cpu = target::parse_target("cpu");
+  if (!target::plugin_present(*cpu)) GTEST_SKIP() << "no plugin for cpu";
+  const check::Case one{.module = *hlo::parse_text(R"(HloModule lost
+    ENTRY main {
+      x = bf16[1024] parameter(0)
+      y = bf16[1024] parameter(1)
+      p = bf16[1024] multiply(x, y)
+      q = f32[1024] convert(p)
+      c = f32[1024] convert(x)
+      d = f32[1024] convert(y)
+      m = f32[1024] multiply(c, d)
+      ROOT r = f32[1024] subtract(m, q)
+    })"),
+                        .options = {.target = *cpu, .sampling = {.seeds = 1}},
+                        .expected = {.verdict = check::Verdict::Policy}};
+  ASSERT_TRUE(check::write_case(folder + "/case", one));
+  const Outcome outcome = run(fmt::format("fix {0}/case --output {0}/fixed.hlo", folder));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, testing::HasSubstr("p: its rounding is written down"));
+  EXPECT_THAT(read_file(folder + "/fixed.hlo").value_or(""), testing::HasSubstr("reduce-precision"));
+  // Of several modules none is meant.
+  std::filesystem::copy_file(folder + "/fixed.hlo", folder + "/case/other.hlo");
+  std::filesystem::remove(folder + "/case/case.json");
+  EXPECT_EQ(run(fmt::format("fix {}/case --on cpu", folder)).code, 2);
 }
 
 TEST_F(Cli, AMissingPluginOrOneThatIsNoneIsToldWithItsPath) {

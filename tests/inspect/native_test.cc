@@ -3,12 +3,17 @@
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
+#include <unistd.h>
 
+#include <cmath>
+#include <filesystem>
 #include <map>
 
 #include "check/inputs_for.h"
 #include "hlo/proto.h"
 #include "hlo/text.h"
+#include "inputs/npz.h"
+#include "inspect/inspect.h"
 #include "inspect/native_flow.h"
 #include "inspect/native_tags.h"
 #include "inspect/native_values.h"
@@ -73,6 +78,18 @@ std::string first_divergence(const Inspection& inspection) {
   const std::string& name = inspection.module.computations[first.computation].instructions[first.instruction].name;
   return name.substr(0, name.find('.'));
 }
+
+constexpr const char* row_maxima = R"(HloModule row_maxima
+  max {
+    a = f32[] parameter(0)
+    b = f32[] parameter(1)
+    ROOT c = f32[] maximum(a, b)
+  }
+  ENTRY main {
+    x = f32[64,32] parameter(0)
+    low = f32[] constant(-inf)
+    ROOT m = f32[64] reduce(x, low), dimensions={1}, to_apply=max
+  })";
 
 class Native : public testing::TestWithParam<const char*> {
  protected:
@@ -214,6 +231,37 @@ TEST_P(Native, NamesTheSumWhoseCodeIsWrong) {
     if (!is_wrong) continue;
     EXPECT_EQ(inspection->first_divergence, inspection->instructions.size() - 1) << patch.change;
   }
+}
+
+// What `sapper check` calls policy is no divergence: vectorised maxima drop NaN, unless they are told not to.
+TEST_P(Native, JudgesByThePolicyOfTheTarget) {
+  hlo::Literal x = target::filled(hlo::Shape::array(hlo::ElementType::F32, {64, 32}), 1);
+  for (int64_t row = 0; row < 64; ++row) x.set_real(row * 32 + row % 32, std::nan(""));
+  const std::string inputs = testing::TempDir() + fmt::format("nan_{}.npz", getpid());
+  ASSERT_TRUE(inputs::write_npz(inputs, {{"in0", inputs::to_npy(x)}}));
+  InspectOptions by_policy{.check = {.target = options.target, .inputs = inputs}};
+  InspectOptions strictly = by_policy;
+  strictly.check.strict = true;
+  InspectOptions kept = by_policy;
+  kept.check.configuration.options["xla_cpu_enable_fast_min_max"] = false;
+  target::CompilerPool pool({.workers = 1, .worker_program = SAPPER_BINARY});
+  const auto look = [&](const InspectOptions& how) {
+    return inspect_kernel(pool, *hlo::parse_text(row_maxima), "row_maxima.hlo", how);
+  };
+  const auto legal = look(by_policy);
+  ASSERT_TRUE(legal) << legal.error().describe();
+  EXPECT_EQ(first_divergence(*legal), "");
+  EXPECT_GT(legal->output_differing, 0);
+  EXPECT_EQ(legal->instructions.back().standing, Standing::Explained);
+  EXPECT_THAT(legal->instructions.back().reason, HasSubstr("NaN"));
+  const auto wrong = look(strictly);
+  ASSERT_TRUE(wrong) << wrong.error().describe();
+  EXPECT_EQ(wrong->first_divergence, wrong->instructions.size() - 1);
+  const auto right = look(kept);
+  ASSERT_TRUE(right) << right.error().describe();
+  EXPECT_EQ(first_divergence(*right), "");
+  EXPECT_EQ(right->output_differing, 0);
+  std::filesystem::remove(inputs);
 }
 
 TEST_P(Native, SaysWhichKernelsThereAre) {
