@@ -64,7 +64,9 @@ class Check {
     std::vector<std::vector<Literal>> executions;
     for (const Run& run : runs_)
       if (executes() && run.prepared) executions.push_back(run.set.arguments);
-    SAPPER_TRY(compiled_, compile(options_.all_stages, std::move(executions), backend_stages()));
+    const bool dump_passes = options_.all_stages || options_.on_compiled;
+    SAPPER_TRY(compiled_, compile(dump_passes, std::move(executions), backend_stages()));
+    if (options_.on_compiled) options_.on_compiled(compiled_);
     report_.verdict = Verdict::Agree;
     size_t execution = 0;
     for (Run& run : runs_) {
@@ -311,7 +313,7 @@ class Check {
   Status dump_stages() {
     if (!stages_.empty()) return {};
     stages_ = std::move(compiled_.stages);
-    if (!options_.all_stages) {
+    if (stages_.empty()) {
       SAPPER_TRY(target::CompileResult dumped, compile(true, {}, backend_stages()));
       stages_ = std::move(dumped.stages);
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,6 +37,8 @@ struct CheckOptions {
   bool strict = false;           // no policy: every rounding and operation as written
   std::optional<numerics::Tolerance> tolerance;
   eval::Options evaluation;
+  // Called with what the compiler gave, every pass's program among it. Not set: those are not asked for at first.
+  std::function<void(const target::CompileResult&)> on_compiled;
 };
 
 struct Report {

@@ -41,6 +41,17 @@ Status emit_test(const std::string& path, const Arguments& arguments) {
   return write(arguments.output, files);
 }
 
+Status each_has_its_name(const std::vector<std::string>& paths) {
+  std::map<std::string, std::string> paths_by_name;
+  for (const std::string& path : paths) {
+    const auto [other, is_new] = paths_by_name.emplace(emit::name_of(path), path);
+    if (!is_new)
+      return fail(ErrorKind::BadInput, "{}: would be written as {}, as {} is; rename the folder, or emit it elsewhere",
+                  path, other->first, other->second);
+  }
+  return {};
+}
+
 Status run(const Arguments& arguments) {
   if (arguments.form == "sarif" || arguments.form == "junit") {
     SAPPER_TRY(const std::vector<emit::Outcome> outcomes, emit::outcomes_of(arguments.paths));
@@ -48,6 +59,7 @@ Status run(const Arguments& arguments) {
     return write(arguments.output, {{is_sarif ? "sapper.sarif" : "sapper.xml",
                                      is_sarif ? as_sarif(outcomes, SAPPER_VERSION) : emit::as_junit(outcomes)}});
   }
+  SAPPER_CHECKED(each_has_its_name(arguments.paths));
   for (const std::string& path : arguments.paths) SAPPER_CHECKED(emit_test(path, arguments));
   return {};
 }

@@ -1,6 +1,7 @@
 #include "fuzz/campaign.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <unordered_set>
@@ -24,8 +25,36 @@ using check::Verdict;
 struct Work {
   Candidate candidate;
   isolate::Piece piece;
-  std::string open;  // why it has no one meaning; empty: it has
+  std::string open;           // why it has no one meaning; empty: it has
+  CompiledFeatures compiled;  // of its compilations for all targets so far
 };
+
+// Programs that are compiled together, if that is possible.
+struct Batch {
+  int64_t number = 0;
+  std::vector<Work> works;
+};
+
+// What is learnt of programs whose compilations did the same.
+struct Lesson {
+  std::vector<Recipe> programs;
+  CompiledFeatures features;
+};
+
+std::vector<Lesson> lessons_of(Batch batch) {
+  std::vector<Lesson> lessons;
+  for (Work& work : batch.works) {
+    if (lessons.empty() || lessons.back().features != work.compiled)
+      lessons.push_back({.programs = {}, .features = std::move(work.compiled)});
+    lessons.back().programs.push_back(std::move(work.candidate.recipe));
+  }
+  return lessons;
+}
+
+// A batch is made knowing what became of all but so many before it: the same programs whatever the number of jobs.
+constexpr int64_t batches_ahead = 16;
+// The artifact of a run that keeps what its compilation did.
+constexpr const char* features_artifact = "features";
 
 Work work_of(Candidate candidate) {
   isolate::Piece piece;
@@ -34,7 +63,7 @@ Work work_of(Candidate candidate) {
   const isolate::Weight weight = isolate::weigh(candidate.module);
   piece.kind = weight.kind;
   piece.cost = weight.cycles;
-  return {std::move(candidate), std::move(piece), ""};
+  return {std::move(candidate), std::move(piece), "", {}};
 }
 
 store::Piece stored(const Work& work) {
@@ -62,7 +91,7 @@ class Run {
         pool_(pool),
         options_(options),
         on_progress_(on_progress),
-        source_(options.grammar, options.templates, options.seed) {}
+        source_(options.grammar, options.templates, options.seed, options.shard) {}
 
   Result<CampaignResult> run() {
     for (const CheckOptions& check : options_.checks) {
@@ -84,42 +113,53 @@ class Run {
  private:
   void judge_batches() {
     while (true) {
-      std::vector<Work> batch;
+      Batch batch;
       {
-        const std::lock_guard lock(mutex_);
-        const Status made = next_batch(batch);
-        if (!made && failure_) failure_ = made;
-        if (!failure_ || batch.empty()) return;
-        result_.programs += std::ssize(batch);
+        std::unique_lock lock(mutex_);
+        learnt_.wait(lock,
+                     [&] { return !failure_ || batches_ < learnt_batches_ + batches_ahead || next_lessons_there(); });
+        const Status made = failure_ ? next_batch(batch) : failure_;
+        if (!made || batch.works.empty()) return end_with(made);
+        result_.programs += std::ssize(batch.works);
       }
-      if (const Status judged = judge_on_all(batch); !judged) {
-        const std::lock_guard lock(mutex_);
-        if (failure_) failure_ = judged;
-        return;
-      }
+      const Status judged = judge_on_all(batch.works);
+      const std::lock_guard lock(mutex_);
+      if (!judged) return end_with(judged);
+      lessons_.emplace(batch.number, lessons_of(std::move(batch)));
+      learnt_.notify_all();
     }
   }
 
+  void end_with(const Status& status) {
+    if (failure_) failure_ = status;
+    learnt_.notify_all();
+  }
+
+  [[nodiscard]] bool next_lessons_there() const { return lessons_.contains(learnt_batches_); }
+
   // This shard's next programs: each distinct one once. Empty: there are no more, or no time.
-  Status next_batch(std::vector<Work>& batch) {
-    while (std::ssize(batch) < options_.together) {
-      if (options_.programs > 0 && made_ >= options_.programs) return {};
+  Status next_batch(Batch& batch) {
+    if (batches_ >= learnt_batches_ + batches_ahead) {
+      const auto lessons = lessons_.extract(learnt_batches_++);
+      for (const Lesson& lesson : lessons.mapped()) source_.learn(lesson.programs, lesson.features);
+    }
+    batch.number = batches_++;
+    while (std::ssize(batch.works) < options_.together) {
+      if (options_.programs > 0 && source_.next_number() >= options_.programs) return {};
       if (options_.budget_seconds > 0 && clock_.seconds() > options_.budget_seconds) return {};
-      ++made_;
       SAPPER_TRY(Candidate candidate, source_.next());
       const auto open = check::open_meaning(candidate.module);
       if (open) source_.leave_out(open->opcode);
-      if (!isolate::holds(options_.shard, candidate.fingerprint)) continue;
       if (!fingerprints_.insert(candidate.fingerprint).second) continue;
-      batch.push_back(work_of(std::move(candidate)));
+      batch.works.push_back(work_of(std::move(candidate)));
       if (!open) continue;
-      batch.back().open = open->why;
+      batch.works.back().open = open->why;
       ++result_.generator_defects[open->why];
     }
     return {};
   }
 
-  Status judge_on_all(const std::vector<Work>& batch) {
+  Status judge_on_all(std::vector<Work>& batch) {
     std::vector<store::Piece> pieces;
     for (const Work& work : batch) pieces.push_back(stored(work));
     SAPPER_CHECKED(store_.add_pieces(options_.name, pieces));
@@ -127,13 +167,14 @@ class Run {
       std::vector<store::RunKey> keys;
       for (const Work& work : batch) keys.push_back(key_of(work, target));
       SAPPER_TRY(const std::vector<bool> known, store_.adopt(options_.name, keys));
-      std::vector<const Work*> unknown;
+      std::vector<Work*> unknown;
       for (size_t i = 0; i < batch.size(); ++i) {
-        if (known[i]) continue;
-        if (batch[i].open.empty())
+        if (known[i])
+          SAPPER_CHECKED(recall(batch[i], keys[i]));
+        else if (batch[i].open.empty())
           unknown.push_back(&batch[i]);
         else
-          SAPPER_CHECKED(record(batch[i], target, defect_of_the_generator(batch[i])));
+          SAPPER_CHECKED(record(batch[i], target, defect_of_the_generator(batch[i]), {}));
       }
       {
         const std::lock_guard lock(mutex_);
@@ -142,6 +183,24 @@ class Run {
       if (!unknown.empty()) SAPPER_CHECKED(judge_together(unknown, target));
     }
     return {};
+  }
+
+  // What the compilation of a known run did.
+  Status recall(Work& work, const store::RunKey& run) {
+    SAPPER_TRY(const std::vector<std::string> names, store_.artifact_names(run));
+    if (std::ranges::find(names, features_artifact) == names.end()) return {};
+    SAPPER_TRY(const std::string text, store_.artifact(run, features_artifact));
+    work.compiled.merge(compiled_features_from_text(text));
+    return {};
+  }
+
+  // The check of a target that tells what its first compilation did.
+  [[nodiscard]] CheckOptions observed(size_t target, CompiledFeatures& features) const {
+    CheckOptions options = options_.checks[target];
+    options.on_compiled = [&features](const target::CompileResult& compiled) {
+      if (features.empty()) features = compiled_features(compiled);
+    };
+    return options;
   }
 
   static isolate::Judged defect_of_the_generator(const Work& work) {
@@ -156,12 +215,13 @@ class Run {
   }
 
   // Several programs in one module. What is not settled that way is looked at in smaller parts, at last alone.
-  Status judge_together(std::span<const Work* const> batch, size_t target) {
+  Status judge_together(std::span<Work* const> batch, size_t target) {
     if (batch.size() == 1) return judge_alone(*batch[0], target);
-    const CheckOptions& options = options_.checks[target];
+    CompiledFeatures features;
+    const CheckOptions options = observed(target, features);
     std::vector<hlo::Module> modules;
     check::InputSet inputs{.seed = options.sampling.seed, .kind = "dense"};
-    for (const Work* work : batch) {
+    for (const Work* const work : batch) {
       modules.push_back(work->piece.module);
       auto sets = check::inputs_for(work->piece.module, "", std::nullopt, options.sampling);
       if (!sets || sets->size() != 1) return judge_halves(batch, target);
@@ -176,14 +236,14 @@ class Run {
     }
     const bool all_agree = report.verdict == Verdict::Agree;
     int64_t leaves = 0;
-    for (const Work* work : batch) leaves += leaf_count(*work);
+    for (const Work* const work : batch) leaves += leaf_count(*work);
     const bool settled_by_outputs = options.level == check::Level::Hlo && std::ssize(report.outputs) == leaves &&
                                     (report.verdict == Verdict::Undetermined || report.verdict == Verdict::Policy ||
                                      report.verdict == Verdict::Mismatch);
     if (!all_agree && !settled_by_outputs) return judge_halves(batch, target);
     auto next = report.outputs.begin();
     bool failed_together = false, failed_alone = false;
-    for (const Work* work : batch) {
+    for (Work* const work : batch) {
       const auto end = all_agree ? next : next + leaf_count(*work);
       isolate::Judged judged = part_of(report, {next, end}, std::ssize(batch));
       next = end;
@@ -192,7 +252,7 @@ class Run {
         SAPPER_TRY(const bool failed, judge_alone_failed(*work, target));
         failed_alone = failed_alone || failed;
       } else {
-        SAPPER_CHECKED(record(*work, target, judged));
+        SAPPER_CHECKED(record(*work, target, judged, features));
       }
     }
     if (failed_together && !failed_alone) return judge_as_one(modules, target);
@@ -203,7 +263,7 @@ class Run {
     return hlo::leaf_count(work.piece.module.entry_computation().root_instruction().shape);
   }
 
-  Status judge_halves(std::span<const Work* const> batch, size_t target) {
+  Status judge_halves(std::span<Work* const> batch, size_t target) {
     SAPPER_CHECKED(judge_together(batch.first(batch.size() / 2), target));
     return judge_together(batch.subspan(batch.size() / 2), target);
   }
@@ -229,20 +289,22 @@ class Run {
     return judged;
   }
 
-  Status judge_alone(const Work& work, size_t target) {
+  Status judge_alone(Work& work, size_t target) {
     SAPPER_TRY([[maybe_unused]] const bool failed, judge_alone_failed(work, target));
     return {};
   }
 
   // By the cascade; whether it failed.
-  Result<bool> judge_alone_failed(const Work& work, size_t target) {
-    const isolate::Judged judged = isolate::judge(pool_, work.piece.module, "module.hlo", options_.checks[target], {});
+  Result<bool> judge_alone_failed(Work& work, size_t target) {
+    CompiledFeatures features;
+    const isolate::Judged judged =
+        isolate::judge(pool_, work.piece.module, "module.hlo", observed(target, features), {});
     {
       const std::lock_guard lock(mutex_);
       ++result_.alone;
       result_.compiler_seconds += judged.compiler_seconds;
     }
-    SAPPER_CHECKED(record(work, target, judged));
+    SAPPER_CHECKED(record(work, target, judged, features));
     return check::exit_code(judged.report.verdict) == 1;
   }
 
@@ -250,18 +312,20 @@ class Run {
   Status judge_as_one(std::span<const hlo::Module> modules, size_t target) {
     hlo::Module module = side_by_side(modules);
     std::string fingerprint = isolate::piece_fingerprint(module);
-    const Work work = work_of({std::move(module), std::move(fingerprint), "side by side", 0});
+    Work work = work_of({std::move(module), std::move(fingerprint), "side by side", 0, {}});
     const std::vector<store::Piece> pieces = {stored(work)};
     SAPPER_CHECKED(store_.add_pieces(options_.name, pieces));
     return judge_alone(work, target);
   }
 
-  Status record(const Work& work, size_t target, const isolate::Judged& judged) {
+  Status record(Work& work, size_t target, const isolate::Judged& judged, const CompiledFeatures& features) {
     if (!judged.no_result) {
       store::Record row = isolate::record_of(work.piece, key_of(work, target), judged, nullptr);
       for (store::Finding& finding : row.findings) finding.signature = to_text(check::signature_of(judged.report));
+      if (!features.empty()) row.artifacts.push_back({features_artifact, to_text(features)});
       SAPPER_CHECKED(store_.record(options_.name, row));
     }
+    work.compiled.insert(features.begin(), features.end());
     const std::lock_guard lock(mutex_);
     if (judged.no_result) {
       ++result_.without_result[judged.no_result->message];
@@ -282,7 +346,10 @@ class Run {
   std::vector<std::string> configurations_;  // of the targets
   std::mutex mutex_;                         // of what follows
   ProgramSource source_;
-  int64_t made_ = 0;
+  int64_t batches_ = 0;                             // begun
+  std::map<int64_t, std::vector<Lesson>> lessons_;  // of batches that are done, by number
+  int64_t learnt_batches_ = 0;                      // whose lessons the source knows
+  std::condition_variable learnt_;                  // a batch is done, or the campaign ends
   std::unordered_set<std::string> fingerprints_;
   CampaignResult result_;
   int64_t found_ = 0;

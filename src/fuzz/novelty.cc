@@ -1,6 +1,7 @@
 #include "fuzz/novelty.h"
 
 #include <bit>
+#include <functional>
 
 namespace sapper::fuzz {
 namespace {
@@ -22,6 +23,12 @@ size_t Novelty::take(const hlo::Module& module) {
     for (const hlo::InstructionIndex operand : user.operands)
       fresh += seen_.insert(operation(user) << 16 | operation(computation.instructions[operand])).second ? 1 : 0;
   });
+  return fresh;
+}
+
+size_t Novelty::take(const CompiledFeatures& features) {
+  size_t fresh = 0;
+  for (const std::string& feature : features) fresh += seen_.insert(std::hash<std::string>()(feature)).second ? 1 : 0;
   return fresh;
 }
 

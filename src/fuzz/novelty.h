@@ -1,10 +1,11 @@
-// What a program has that none before it had: the feedback of a campaign. Programs that bring something new are kept,
-// and others near them are tried.
+// What a program, or its compilation, has that none before it had: the feedback of a campaign. Programs that bring
+// something new are kept, and others near them are tried.
 #pragma once
 
 #include <cstdint>
 #include <unordered_set>
 
+#include "fuzz/compiled_features.h"
 #include "hlo/module.h"
 
 namespace sapper::fuzz {
@@ -15,6 +16,7 @@ class Novelty {
  public:
   // How many of the module's features are new; they are not any more.
   size_t take(const hlo::Module& module);
+  size_t take(const CompiledFeatures& features);
   [[nodiscard]] size_t seen() const { return seen_.size(); }
 
  private:

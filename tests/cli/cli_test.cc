@@ -106,6 +106,13 @@ TEST_F(Cli, BadUsageIsTwo) {
   EXPECT_EQ(run("check " + folder + "/a.hlo --on cpu --tolerance abs=x").code, 2);
 }
 
+TEST_F(Cli, CasesOfOneNameAreNotWrittenOverEachOther) {
+  const Outcome emit = run(fmt::format("emit {0}/a/wrong {0}/b/wrong --as hlo --output {0}/out", folder));
+  EXPECT_EQ(emit.code, 2);
+  EXPECT_THAT(emit.err, ::testing::HasSubstr("b/wrong: would be written as wrong"));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/out"));
+}
+
 TEST_F(Cli, SeedsAreNotNegativeAndSetsNeedAFile) {
   const std::string module = write("add.hlo", add);
   EXPECT_EQ(run("check " + module + " --on cpu --seed -1").code, 2);

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "eval/evaluator.h"
 #include "fuzz/campaign_report.h"
@@ -66,6 +67,26 @@ TEST(ProgramSource, SameSeedSamePrograms) {
   }
   EXPECT_GT(differ, 150);
   EXPECT_GT(one.kept(), 20U);
+}
+
+TEST(ProgramSource, GoesOnFromWhatCompilationsDid) {
+  ProgramSource source(Grammar(), {}, 7);
+  const auto one = source.next(), other = source.next();
+  ASSERT_TRUE(one && other);
+  const size_t kept = source.kept();
+  const std::vector<Recipe> both = {one->recipe, other->recipe};
+  source.learn(both, {"pass algsimp", "llo vadd.f32"});
+  EXPECT_EQ(source.kept(), kept + 2);
+  source.learn(both, {"pass algsimp"});
+  EXPECT_EQ(source.kept(), kept + 2);
+}
+
+TEST(ProgramSource, ShardsTakeTurns) {
+  ProgramSource first(Grammar(), {}, 7, {0, 2}), second(Grammar(), {}, 7, {1, 2});
+  for (int64_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(first.next()->number, 2 * i);
+    EXPECT_EQ(second.next()->number, 2 * i + 1);
+  }
 }
 
 class Campaign : public ::testing::Test {
@@ -145,6 +166,29 @@ TEST_F(Campaign, ShardsShareThePrograms) {
     judged += run_campaign(*store, pool, options, nullptr)->judged;
   }
   EXPECT_EQ(judged, all.judged);
+}
+
+// More batches than are made before the first lessons count.
+TEST_F(Campaign, MakesTheSameProgramsWhateverTheNumberOfJobsAndStops) {
+  use("pads.hlo");
+  options.together = 1;
+  options.programs = 26;
+  const auto programs = [&](int jobs, std::vector<int64_t> stops) {
+    options.jobs = jobs;
+    store_path = fmt::format("{}/{}.db", folder, jobs);
+    for (const int64_t stop : stops) {
+      options.programs = stop;
+      run();
+    }
+    auto store = store::Store::open(store_path);
+    std::set<std::string> fingerprints;
+    const auto runs = store->runs("test");
+    for (const store::Run& run : runs.value()) fingerprints.insert(run.key.piece);
+    return fingerprints;
+  };
+  const std::set<std::string> at_once = programs(1, {26});
+  EXPECT_GT(at_once.size(), 20U);
+  EXPECT_EQ(programs(2, {20, 26}), at_once);
 }
 
 TEST_F(Campaign, ProgramsWithoutOneMeaningAreDefectsOfTheGenerator) {
