@@ -151,6 +151,8 @@ class NativeInspection {
     if (run.judgement.verdict != check::Verdict::Agree)
       inspection.notes.push_back(fmt::format("the kernel's result: {}{}{}", check::to_string(run.judgement.verdict),
                                              run.judgement.reason.empty() ? "" : ": ", run.judgement.reason));
+    if (run.trace.header().by == target::SteppedBy::Tracer)
+      inspection.notes.emplace_back("stepped by a process that traces the compiler's: breakpoints could not be set");
     inspection.steps = run.trace.header().steps;
     inspection.module = std::move(run.kernel);
     return inspection;

@@ -278,6 +278,7 @@ Result<StepResult> CompilerPool::step(const Target& target, const StepRequest& r
   proto::WorkerStepping& stepping = *message.mutable_stepping();
   stepping.set_kernel(request.kernel);
   stepping.set_trace(folder.path() + "/trace");
+  stepping.set_traced(request.is_traced);
   stepping.set_step_limit(request.step_limit);
   stepping.set_trace_bytes(request.trace_bytes);
   for (const auto& [offset, value] : request.patches) {

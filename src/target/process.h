@@ -39,6 +39,9 @@ struct SpawnRequest {
 // handling, through posix_spawn.
 [[nodiscard]] Result<pid_t> spawn(const SpawnRequest& request);
 
+// Processor time of this process, all its threads.
+[[nodiscard]] double processor_seconds();
+
 // This process's environment as "NAME=value".
 [[nodiscard]] std::vector<std::string> current_environment();
 

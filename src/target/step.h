@@ -19,6 +19,8 @@ struct StepRequest {
   std::string kernel;  // name of its function: that of the instruction in the optimized module
   // Bytes of the kernel that are written over, (offset, value): simulated defects, for tests.
   std::vector<std::pair<uint32_t, uint8_t>> patches;
+  // By a process that traces the compiler's (tracer.h), also where breakpoints would do.
+  bool is_traced = false;
   uint64_t step_limit = 4'000'000;
   uint64_t trace_bytes = uint64_t{256} << 20;
 };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "target/trace_writer.h"
 
 namespace sapper::target {
 
@@ -33,11 +34,6 @@ struct BytePatch {
 
 // Writes them into each copy of the function.
 [[nodiscard]] Status patch_code(const SteppedFunction& function, std::span<const BytePatch> patches);
-
-struct StepLimits {
-  uint64_t steps = 0;
-  uint64_t bytes = 0;  // of the trace
-};
 
 class Stepper {
  public:

@@ -13,6 +13,9 @@
 
 namespace sapper::target {
 
+// What stepped the kernel: breakpoints in its own process (stepper.h), or another process (tracer.h).
+enum class SteppedBy : uint32_t { Breakpoints, Tracer };
+
 // The form of the file: a TraceHeader, the code, then records, each on a multiple of 8 bytes.
 struct TraceHeader {
   static constexpr uint64_t expected_magic = 0x3145434152544153;  // "SATRACE1"
@@ -20,8 +23,9 @@ struct TraceHeader {
   uint64_t code_bytes = 0;  // that follow: the function, as it ran
   uint64_t record_bytes = 0;
   uint64_t steps = 0;
-  uint64_t invocations = 0;     // that were stepped to their end
-  uint32_t is_cut = 0;          // a limit was reached: the kernel went on unseen
+  uint64_t invocations = 0;  // that were stepped to their end
+  uint32_t is_cut = 0;       // a limit was reached: the kernel went on unseen
+  SteppedBy by = SteppedBy::Breakpoints;
   double seconds = 0;           // of the processor, in the stepped run
   uint64_t memcpy_address = 0;  // which the function calls; 0: it does not
 };

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "target/jit_code.h"
 #include "target/stepper.h"
+#include "target/tracer.h"
 
 namespace sapper::target {
 namespace {
@@ -47,13 +48,25 @@ Status step_kernel(const Device& device, const Executable& executable, std::span
   SAPPER_CHECKED(patch_code(code, patches));
 
   SAPPER_TRY(*outputs, device.execute(executable, arguments));
-  SAPPER_TRY(Stepper stepper,
-             Stepper::arm(code, stepping.trace(), {.steps = stepping.step_limit(), .bytes = stepping.trace_bytes()}));
-  const auto stepped = device.execute(executable, arguments);
-  stepper.disarm();
-  if (!stepped) return tl::unexpected(stepped.error());
-  reply->set_stepped_differs(*stepped != *outputs);
-  return {};
+  // Whether the run that is stepped gives other outputs.
+  const auto differs_by = [&](auto arm) -> Result<bool> {
+    auto watcher = arm(code, stepping.trace(), {.steps = stepping.step_limit(), .bytes = stepping.trace_bytes()});
+    if (!watcher) return tl::unexpected(watcher.error());
+    SAPPER_TRY(const std::vector<hlo::Literal> stepped, device.execute(executable, arguments));
+    return stepped != *outputs;
+  };
+  std::string why;  // breakpoints cannot be
+  if (!stepping.traced()) {
+    const Result<bool> differs = differs_by(&Stepper::arm);
+    if (differs && !*differs) return {};
+    if (!differs && differs.error().kind != ErrorKind::Unsupported) return tl::unexpected(differs.error());
+    if (!differs) why = differs.error().message + "; ";
+    reply->set_stepped_differs(differs.has_value());
+  }
+  const Result<bool> differs = differs_by(&Tracer::start);
+  if (differs) reply->set_stepped_differs(*differs);
+  if (differs || reply->stepped_differs()) return {};
+  return fail(differs.error().kind, "{}{}", why, differs.error().message);
 }
 
 }  // namespace sapper::target

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
+#include <set>
 
 #include "target/x86.h"
 #include "tests/target/programs.h"
@@ -71,6 +72,51 @@ TEST_P(Step, SeesBuffersAndEveryInstruction) {
   ASSERT_EQ(event.buffers.size(), 3U);
   EXPECT_EQ(std::memcmp(event.buffers[2].bytes.data(), result->output.bytes().data(), 67 * 4), 0);
   EXPECT_EQ(steps, result->trace.header().steps);
+}
+
+// A tracing process sees the same instructions, and the same values in the registers that they write. 64 elements fill
+// whole registers: else what the caller left in the others would be compared, too.
+TEST_P(Step, IsTheSameFromAnotherProcess) {
+  const Shape whole = Shape::array(ElementType::F32, {64});
+  std::string text = chain;
+  for (size_t at = 0; (at = text.find("[67]", at)) != std::string::npos;) text.replace(at, 4, "[64]");
+  StepRequest from_inside = request(text);
+  from_inside.arguments = {filled(whole, 1), filled(whole, 2)};
+  const auto inside = pool().step(target, from_inside);
+  StepRequest from_outside = from_inside;
+  from_outside.is_traced = true;
+  const auto outside = pool().step(target, from_outside);
+  ASSERT_OK(inside);
+  if (!outside && outside.error().kind == ErrorKind::Unsupported) GTEST_SKIP() << outside.error().message;
+  ASSERT_OK(outside);
+  EXPECT_FALSE(outside->differs);
+  EXPECT_TRUE(outside->output == inside->output);
+  EXPECT_EQ(inside->trace.header().by, SteppedBy::Breakpoints);
+  EXPECT_EQ(outside->trace.header().by, SteppedBy::Tracer);
+  EXPECT_EQ(outside->trace.header().steps, inside->trace.header().steps);
+  TraceReader a(inside->trace);
+  TraceReader b(outside->trace);
+  TraceEvent x;
+  TraceEvent y;
+  bool is_first = true;  // what was in the registers before is of the caller
+  while (a.next(x)) {
+    ASSERT_TRUE(b.next(y));
+    ASSERT_EQ(x.kind, y.kind);
+    if (x.kind != RecordKind::Step) continue;
+    ASSERT_EQ(x.offset, y.offset);
+    const uint32_t vectors = is_first ? 0 : x.vectors | y.vectors;
+    const uint32_t masks = is_first ? 0 : x.masks | y.masks;
+    for (size_t r = 0; r < 32; ++r) {
+      if ((vectors >> r & 1) == 0) continue;
+      EXPECT_EQ(a.registers().vectors[r].bytes, b.registers().vectors[r].bytes) << x.offset << " vector " << r;
+    }
+    for (size_t r = 0; r < 8; ++r) {
+      if ((masks >> r & 1) == 0) continue;
+      EXPECT_EQ(a.registers().masks[r], b.registers().masks[r]) << x.offset << " mask " << r;
+    }
+    is_first = false;
+  }
+  EXPECT_FALSE(b.next(y));
 }
 
 // At least 100,000 instructions a second, of a kernel long enough to tell.
@@ -145,6 +191,39 @@ TEST_P(Step, SaysWhichKernelsThereAre) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, ErrorKind::Unsupported);
   EXPECT_THAT(result.error().message, testing::HasSubstr("exponential_subtract_fusion"));
+}
+
+// Bytes that are no instruction, where the kernel never comes (of this release's code a part never runs): breakpoints
+// cannot be set, so another process steps.
+TEST(StepWithoutBreakpoints, FallsBackToAnotherProcess) {
+  const Target target = parse_target("cpu@0.106").value();
+  SKIP_WITHOUT_PLUGIN(target);
+  const StepRequest request{.module = program(chain),
+                            .arguments = {filled(shape, 1), filled(shape, 2)},
+                            .kernel = "exponential_subtract_fusion"};
+  const auto plain = pool().step(target, request);
+  ASSERT_OK(plain);
+  std::set<uint32_t> executed;
+  TraceReader reader(plain->trace);
+  for (TraceEvent event; reader.next(event);)
+    if (event.kind == RecordKind::Step) executed.insert(event.offset);
+  StepRequest patched = request;
+  const std::span<const std::byte> code = plain->trace.code();
+  for (size_t at = 0; at < code.size() && patched.patches.empty(); at += decode_x86(code.subspan(at))->length)
+    if (!executed.contains(static_cast<uint32_t>(at))) patched.patches.emplace_back(static_cast<uint32_t>(at), 0x06);
+  ASSERT_FALSE(patched.patches.empty());
+  const auto result = pool().step(target, patched);
+  if (!result && result.error().kind == ErrorKind::Unsupported) {
+    EXPECT_THAT(result.error().message, testing::HasSubstr("no x86-64 instruction"));
+    GTEST_SKIP() << result.error().message;
+  }
+  ASSERT_OK(result);
+  EXPECT_FALSE(result->differs);
+  EXPECT_TRUE(result->output == plain->output);
+  EXPECT_EQ(result->trace.header().by, SteppedBy::Tracer);
+  EXPECT_EQ(result->trace.header().steps, plain->trace.header().steps);
+  RecordProperty("steps_per_second",
+                 static_cast<int>(static_cast<double>(result->trace.header().steps) / result->trace.header().seconds));
 }
 
 }  // namespace
