@@ -14,6 +14,7 @@ enum class Flow : uint8_t {
   Scalar,       // the same, the lowest element only
   Broadcast,    // every element from the lowest one
   Resize,       // element i from element i, of another width
+  Blend,        // element i from rm where bit i of the immediate is set, else from the third operand
   Shuffle,      // elements move: found again by their bits
   Extract,      // part `immediate` of the vector
   Insert,       // the third operand with part `immediate` replaced
@@ -36,7 +37,7 @@ struct FlowForm {
   bool reads_old = false;  // what was in the written register counts, too
   bool reads_reg = false;  // besides Rm and Third; false where reg is what is written
   bool reads_third = false;
-  int width = 0;       // of an element: Broadcast, Shuffle, masks; of a part: Extract, Insert; of the source: Resize
+  int width = 0;       // of an element: Blend, Broadcast, Shuffle, masks; of a part: Extract, Insert; of the source: Resize
   int to_width = 0;    // Resize: of an element of the result
   int mask_width = 4;  // bytes for each bit of the mask
 };

@@ -122,7 +122,7 @@ class Tagger {
     if (n.constant) return share(std::vector<Tag>(index_.elements(node), no_tag));
     for (const NodeIndex operand : n.operands)
       if (all_[operand] == nullptr) return nullptr;
-    if (index_.is_lanewise(node)) return lanewise(node);
+    if (index_.is_lanewise(node)) return n.it->opcode == Opcode::Select ? selected(node) : lanewise(node);
     if (moved_operands(*n.it) > 0) return moved(node);
     return index_.is_plain_reduce(node) ? reduced(node) : nullptr;
   }
@@ -139,6 +139,22 @@ class Tagger {
     const size_t operand = in_.operand_of[static_cast<size_t>(index_.it(node).parameter_number)];
     std::vector<Tag> tags(index_.elements(node));
     for (size_t i = 0; i < tags.size(); ++i) tags[i] = tags_.element(operand, static_cast<int64_t>(i));
+    return share(std::move(tags));
+  }
+
+  // Where the predicate is the same whatever the operands are, an element is of the one that is chosen alone.
+  ElementTags selected(NodeIndex node) {
+    const std::vector<NodeIndex>& operands = in_.graph.nodes[node].operands;
+    const auto at = [](const std::vector<Tag>& tags, size_t i) { return tags.size() == 1 ? tags[0] : tags[i]; };
+    const Literal& predicate = in_.expected[operands[0]];
+    std::vector<Tag> tags(index_.elements(node));
+    for (size_t i = 0; i < tags.size(); ++i) {
+      const Tag chooses = at(*all_[operands[0]], i);
+      const bool is_first = predicate.integer_at(predicate.element_count() == 1 ? 0 : static_cast<int64_t>(i)) != 0;
+      const Tag first = at(*all_[operands[1]], i);
+      const Tag second = at(*all_[operands[2]], i);
+      tags[i] = chooses == no_tag ? (is_first ? first : second) : tags_.merge(chooses, tags_.merge(first, second));
+    }
     return share(std::move(tags));
   }
 

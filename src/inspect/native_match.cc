@@ -224,9 +224,9 @@ Matcher::Sighting Matcher::look(NodeIndex node, const Literal& value, const Near
   if (sighting.places.empty()) return sighting;
   sighting.seen.assign(tags.size(), 0);
   for (size_t i = 0; i < tags.size(); ++i) {
-    if (!matters(i)) continue;
-    ++sighting.relevant;
     const int64_t first = by_tag.find(tags[i]);
+    if (!matters(i)) continue;
+    sighting.relevant += first >= 0 ? 1 : 0;
     if (first < 0 || seen[static_cast<size_t>(first)] == 0) continue;
     // Elements with the same tag are copies of one another.
     if (!same_value(type, element_bits(value, first), element_bits(value, static_cast<int64_t>(i)), near, first))
@@ -236,6 +236,14 @@ Matcher::Sighting Matcher::look(NodeIndex node, const Literal& value, const Near
     set_element_bits(sighting.got, static_cast<int64_t>(i), element_bits(sighting.got, first));
   }
   return sighting;
+}
+
+// Of the elements that wrong results are made of, all are to be seen right: what only most of them equal may be a step
+// on the way to the value.
+bool Matcher::is_seen(const Sighting& sighting, bool all) {
+  const double share = all ? 1 : enough;
+  return sighting.relevant > 0 &&
+         static_cast<double>(sighting.covered) >= share * static_cast<double>(sighting.relevant);
 }
 
 void Matcher::match(NodeIndex node, std::vector<Match>& matches, std::span<const Relevance> relevance) {
@@ -268,9 +276,7 @@ void Matcher::match(NodeIndex node, std::vector<Match>& matches, std::span<const
     if (!computed) continue;
     if (way == Way::AsWritten) mine.inside = computed->inside;
     Sighting sighting = look(node, computed->value, computed->nearness, mask);
-    if (sighting.relevant == 0 ||
-        static_cast<double>(sighting.covered) < enough * static_cast<double>(sighting.relevant))
-      continue;
+    if (!is_seen(sighting, mask != nullptr)) continue;
     mine.way = way;
     mine.inside = computed->inside;
     mine.is_near = computed->nearness.relative > 0;
@@ -376,8 +382,7 @@ void Matcher::look_for_unrounded(NodeIndex node, std::vector<Match>& matches, st
   });
   if (!computed || !is_native_type(computed->value.shape().element_type())) return;
   Sighting sighting = look(node, computed->value, computed->nearness, relevance.empty() ? nullptr : &relevance[node]);
-  if (sighting.relevant == 0 || static_cast<double>(sighting.covered) < enough * static_cast<double>(sighting.relevant))
-    return;
+  if (!is_seen(sighting, !relevance.empty())) return;
   Match& mine = matches[node];
   mine.way = Way::Wide;
   mine.value = std::move(sighting.got);

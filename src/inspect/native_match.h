@@ -98,6 +98,7 @@ class Matcher {
   };
   [[nodiscard]] Sighting look(NodeIndex node, const hlo::Literal& value, const Nearness& nearness,
                               const Relevance* relevance);
+  [[nodiscard]] static bool is_seen(const Sighting& sighting, bool all);
   [[nodiscard]] double relative_error(const std::vector<NodeIndex>& inside, hlo::ElementType type) const;
   [[nodiscard]] bool may_be_wide(NodeIndex node, const std::vector<NodeIndex>& inside,
                                  const std::vector<Match>& matches) const;

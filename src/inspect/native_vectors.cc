@@ -19,8 +19,9 @@ class VectorFlow {
     const auto width = static_cast<size_t>(code.form.width);
     TaggedBytes value;
     switch (code.form.flow) {
-      case Flow::Lanes: return lanes(rm, i.vector_bytes);
-      case Flow::Scalar: return lanes(rm, width);
+      case Flow::Lanes: return whole(lanes(rm, i.vector_bytes));
+      case Flow::Scalar: return whole(lanes(rm, width));
+      case Flow::Blend: return blended(rm);
       case Flow::Resize: return resized(rm);
       case Flow::Shuffle: return shuffled(rm);
       case Flow::Broadcast: {
@@ -99,6 +100,29 @@ class VectorFlow {
       take(rm);
     if (code.form.reads_third) take(before_.vectors[i.third & 31]);
     if (code.form.reads_old && !is_store) take(before_.vectors[i.reg & 31]);
+    return value;
+  }
+
+  // Each element is of all that its bytes are of: a narrow float may be half of it.
+  [[nodiscard]] TaggedBytes whole(TaggedBytes value) {
+    const auto width = static_cast<size_t>(value.width);
+    if (width < 2 || width > 8) return value;
+    for (size_t at = 0; at + width <= most_bytes; at += width) {
+      Tag tag = no_tag;
+      for (size_t k = 0; k < width; ++k) tag = tags_.merge(tag, value.tags[at + k]);
+      std::fill_n(value.tags.begin() + static_cast<std::ptrdiff_t>(at), width, tag);
+    }
+    return value;
+  }
+
+  // The immediate counts elements of 2 bytes anew in each 16 bytes.
+  [[nodiscard]] TaggedBytes blended(const TaggedBytes& rm) const {
+    const X86Instruction& i = step_.code->instruction;
+    const TaggedBytes& third = before_.vectors[i.encoding == target::X86Encoding::Legacy ? i.reg & 31 : i.third & 31];
+    const auto width = static_cast<size_t>(step_.code->form.width);
+    TaggedBytes value{.width = rm.width != 0 ? rm.width : third.width};
+    for (size_t k = 0; k < i.vector_bytes; ++k)
+      value.tags[k] = ((i.immediate >> (k / width % 8)) & 1) != 0 ? rm.tags[k] : third.tags[k];
     return value;
   }
 

@@ -1,7 +1,7 @@
 // Development: how often inspection names the HLO instruction whose machine code is wrong. The kernels of modules are
 // inspected as XLA:CPU compiled them, where nothing may be named, then with one instruction of their code patched at a
 // time (native_patches.h).
-//   native_defects FILE... [--on cpu@0.106] [--most N] [--show]
+//   native_defects FILE... [--on cpu@0.106] [--init-flags FLAGS] [--most N] [--show]
 // What is right is read off the two runs themselves: the first HLO instruction, in order, whose values in the registers
 // where the unpatched run shows it differ between the two; else the result.
 #include <CLI/CLI.hpp>
@@ -25,7 +25,41 @@ struct Counts {
   int kernels = 0, with_divergence = 0, not_inspected = 0;
   int patches = 0, without_effect = 0, within_contract = 0, died = 0, wrong_results = 0;
   int right = 0, wrong = 0, unnamed = 0;
+
+  [[nodiscard]] nlohmann::ordered_json to_json() const {
+    return {{"kernels", kernels},
+            {"not_inspected", not_inspected},
+            {"false_divergences", with_divergence},
+            {"patches", patches},
+            {"without_effect", without_effect},
+            {"died", died},
+            {"within_contract", within_contract},
+            {"wrong_results", wrong_results},
+            {"right", right},
+            {"wrong", wrong},
+            {"unnamed", unnamed}};
+  }
 };
+
+// What makes a kernel hard: the first of these that it has. `kernel` is of one instruction.
+std::string kind_of(const hlo::Module& kernel, bool in_loop) {
+  bool is_product = false;
+  bool is_reduction = false;
+  bool is_packed = false;
+  hlo::for_each_instruction(kernel, [&](const hlo::Computation&, const hlo::Instruction& it) {
+    is_product |= it.opcode == hlo::Opcode::Dot || it.opcode == hlo::Opcode::Convolution;
+    is_reduction |= it.opcode == hlo::Opcode::Reduce || it.opcode == hlo::Opcode::ReduceWindow;
+    is_packed |= it.shape.is_array() && it.shape.element_type() != hlo::ElementType::Pred &&
+                 hlo::bit_width(it.shape.element_type()) < 32;
+  });
+  if (is_product) return "matmul";
+  if (in_loop) return "loop";
+  if (is_reduction) return "reduce";
+  if (is_packed) return "packed";
+  constexpr int64_t lanes = 16;
+  const hlo::Shape& shape = kernel.entry_computation().root_instruction().shape;
+  return shape.is_array() && shape.element_count() % lanes != 0 ? "tail" : "elementwise";
+}
 
 const hlo::Instruction& instruction_of(const Inspection& inspection, const InspectedInstruction& inspected) {
   return inspection.module.computations[inspected.computation].instructions[inspected.instruction];
@@ -38,7 +72,10 @@ std::string named(const Inspection& inspection) {
 
 class Study {
  public:
-  Study(target::Target target, size_t most, bool shows) : target_(std::move(target)), most_(most), shows_(shows) {}
+  Study(target::Target target, std::string init_flags, size_t most, bool shows)
+      : target_(std::move(target)), most_(most), shows_(shows) {
+    configuration_.init_flags = std::move(init_flags);
+  }
 
   void module(const std::string& path) {
     const auto status = [&]() -> Status {
@@ -47,11 +84,12 @@ class Study {
       check::Sampling sampling;
       sampling.seeds = 1;
       SAPPER_TRY(const auto sets, check::inputs_for(module, "", std::nullopt, sampling));
-      SAPPER_TRY(const auto compiled, pool_.compile(target_, {.module = hlo::to_compilable_proto(module)}));
+      SAPPER_TRY(const auto compiled,
+                 pool_.compile(target_, {.module = hlo::to_compilable_proto(module), .configuration = configuration_}));
       SAPPER_TRY(const hlo::Module optimized, hlo::parse_proto(compiled.optimized));
       for (const hlo::Computation& computation : optimized.computations)
         for (const hlo::Instruction& instruction : computation.instructions)
-          if (!computation.is_fusion && instruction.opcode == hlo::Opcode::Fusion)
+          if (!computation.is_fusion && has_code(instruction))
             kernel(path, module, sets.front().arguments, computation, instruction, optimized);
       return {};
     }();
@@ -59,18 +97,9 @@ class Study {
   }
 
   [[nodiscard]] nlohmann::ordered_json report() const {
-    const Counts& c = counts_;
-    return {{"kernels", c.kernels},
-            {"not_inspected", c.not_inspected},
-            {"false_divergences", c.with_divergence},
-            {"patches", c.patches},
-            {"without_effect", c.without_effect},
-            {"died", c.died},
-            {"within_contract", c.within_contract},
-            {"wrong_results", c.wrong_results},
-            {"right", c.right},
-            {"wrong", c.wrong},
-            {"unnamed", c.unnamed}};
+    nlohmann::ordered_json by_kind;
+    for (const auto& [kind, counts] : counts_) by_kind[kind] = counts.to_json();
+    return by_kind;
   }
 
  private:
@@ -81,16 +110,24 @@ class Study {
     Lanes lanes;
   };
 
+  static bool has_code(const hlo::Instruction& instruction) {
+    return instruction.opcode == hlo::Opcode::Fusion || instruction.opcode == hlo::Opcode::Dot;
+  }
+
   Result<Stepped> step(const hlo::Module& module, const std::vector<hlo::Literal>& arguments, const std::string& kernel,
-                       const hlo::Module& single, const std::vector<CodePatch>& patches) {
-    target::StepRequest request{.module = hlo::to_compilable_proto(module), .arguments = arguments, .kernel = kernel};
+                       const hlo::Module& single, const std::vector<CodePatch>& patches,
+                       std::optional<TagTable>& tags) {
+    target::StepRequest request{.module = hlo::to_compilable_proto(module),
+                                .configuration = configuration_,
+                                .arguments = arguments,
+                                .kernel = kernel};
     for (const CodePatch& patch : patches) request.patches.emplace_back(patch.byte, patch.value);
     Stepped stepped;
     SAPPER_TRY(stepped.result, pool_.step(target_, request));
     if (stepped.result.end) return fail(*stepped.result.end);
     SAPPER_TRY(const KernelBuffers buffers, read_buffers(single, stepped.result.trace));
-    TagTable tags(buffers.elements);
-    SAPPER_TRY(const std::vector<Site> sites, find_sites(stepped.result.trace, buffers.places, tags));
+    if (!tags) tags.emplace(buffers.elements);
+    SAPPER_TRY(const std::vector<Site> sites, find_sites(stepped.result.trace, buffers.places, *tags));
     for (const Site& site : sites)
       stepped.lanes[{site.offset, register_name(site.reg, site.vector_bytes)}] = site.lanes;
     return stepped;
@@ -98,61 +135,65 @@ class Study {
 
   void kernel(const std::string& path, const hlo::Module& module, const std::vector<hlo::Literal>& arguments,
               const hlo::Computation& computation, const hlo::Instruction& instruction, const hlo::Module& optimized) {
-    NativeOptions options{.target = target_, .kernel = instruction.name};
+    NativeOptions options{.target = target_, .configuration = configuration_, .kernel = instruction.name};
+    const hlo::Module single = check::single_instruction_module(optimized, computation, instruction);
+    Counts& counts = counts_[kind_of(single, &computation != &optimized.entry_computation())];
     const auto control = inspect_native(pool_, module, arguments, options);
     const std::string label = std::filesystem::path(path).stem().string() + " " + instruction.name;
     if (!control) {
-      ++counts_.not_inspected;
+      ++counts.not_inspected;
       if (shows_) fmt::print("{}: not inspected: {}\n", label, control.error().describe());
       return;
     }
-    ++counts_.kernels;
+    ++counts.kernels;
     if (control->first_divergence) {
-      ++counts_.with_divergence;
+      ++counts.with_divergence;
       fmt::print("{}: FALSE divergence of {}\n", label, named(*control));
     }
     if (shows_) print(label, *control);
-    const hlo::Module single = check::single_instruction_module(optimized, computation, instruction);
     if (most_ == 0) return;
-    const auto plain = step(module, arguments, instruction.name, single, {});
+    const bool is_fusion = instruction.opcode == hlo::Opcode::Fusion;
+    const std::string function = is_fusion ? instruction.name : instruction.name + "_kernel";
+    std::optional<TagTable> tags;  // of all runs
+    const auto plain = step(module, arguments, function, single, {}, tags);
     if (!plain) return;
     std::vector<CodePatch> patches = patches_of(plain->result.trace.code());
     // Evenly from all over the code.
     for (size_t k = 0; k < std::min(most_, patches.size()); ++k)
-      patch(label, module, arguments, single, *control, *plain,
-            patches[k * patches.size() / std::min(most_, patches.size())], options);
+      patch(label, module, arguments, function, single, *control, *plain,
+            patches[k * patches.size() / std::min(most_, patches.size())], options, counts, tags);
   }
 
   void patch(const std::string& label, const hlo::Module& module, const std::vector<hlo::Literal>& arguments,
-             const hlo::Module& single, const Inspection& control, const Stepped& plain, const CodePatch& patch,
-             NativeOptions options) {
-    ++counts_.patches;
-    const auto stepped = step(module, arguments, options.kernel, single, {patch});
+             const std::string& function, const hlo::Module& single, const Inspection& control, const Stepped& plain,
+             const CodePatch& patch, NativeOptions options, Counts& counts, std::optional<TagTable>& tags) {
+    ++counts.patches;
+    const auto stepped = step(module, arguments, function, single, {patch}, tags);
     if (!stepped) {
-      ++counts_.died;
+      ++counts.died;
       return;
     }
     if (stepped->result.output == plain.result.output) {
-      ++counts_.without_effect;
+      ++counts.without_effect;
       return;
     }
     options.patches = {{patch.byte, patch.value}};
     const auto inspection = inspect_native(pool_, module, arguments, options);
     if (!inspection) {
-      ++counts_.died;
+      ++counts.died;
       if (shows_) fmt::print("{} {:#x} {}: {}\n", label, patch.offset, patch.change, inspection.error().describe());
       return;
     }
     const bool is_wrong = std::ranges::any_of(
         inspection->notes, [](const std::string& note) { return note.find("result: mismatch") != std::string::npos; });
     if (!is_wrong) {
-      ++counts_.within_contract;
+      ++counts.within_contract;
       return;
     }
-    ++counts_.wrong_results;
+    ++counts.wrong_results;
     const std::string right = truth(control, plain, *stepped);
     const std::string name = named(*inspection);
-    ++(name.empty() ? counts_.unnamed : name == right ? counts_.right : counts_.wrong);
+    ++(name.empty() ? counts.unnamed : name == right ? counts.right : counts.wrong);
     if (name != right || shows_)
       fmt::print("{} {:#x} {}: {} named, {} right{}\n", label, patch.offset, patch.change,
                  name.empty() ? "nothing" : name, right, name == right ? "" : " ***");
@@ -172,17 +213,26 @@ class Study {
         const auto before = plain.lanes.find(place);
         const auto after = patched.lanes.find(place);
         if (before == plain.lanes.end() || after == patched.lanes.end()) continue;
+        // Threads may have shared the work in another order: what is of one element is compared.
+        const auto values = by_tag(before->second);
+        const auto now = by_tag(after->second);
         std::vector<Tag> here;
-        for (size_t i = 0; i < std::min(before->second.size(), after->second.size()); ++i) {
-          const Lane& lane = before->second[i];
-          if (seen.contains(lane.tag)) continue;
-          if (lane.value != after->second[i].value) return instruction_of(control, inspected).name;
-          here.push_back(lane.tag);
+        for (const auto& [tag, value] : values) {
+          const auto same = now.find(tag);
+          if (seen.contains(tag) || same == now.end()) continue;
+          if (same->second != value) return instruction_of(control, inspected).name;
+          here.push_back(tag);
         }
         seen.insert(here.begin(), here.end());
       }
     }
     return instruction_of(control, control.instructions.back()).name;
+  }
+
+  static std::map<Tag, std::vector<uint64_t>> by_tag(const std::vector<Lane>& lanes) {
+    std::map<Tag, std::vector<uint64_t>> values;
+    for (const Lane& lane : lanes) values[lane.tag].push_back(lane.value);
+    return values;
   }
 
   static void print(const std::string& label, const Inspection& inspection) {
@@ -203,9 +253,10 @@ class Study {
 
   target::CompilerPool pool_{{.workers = 2, .compile_seconds = 60}};
   target::Target target_;
+  target::Configuration configuration_;
   size_t most_;
   bool shows_;
-  Counts counts_;
+  std::map<std::string, Counts> counts_;  // by kind
 };
 
 }  // namespace
@@ -216,10 +267,12 @@ int main(int argc, char** argv) {
   CLI::App app("how often inspection names the instruction whose machine code is wrong");
   std::vector<std::string> files;
   std::string on = "cpu";
+  std::string init_flags;
   size_t most = 8;
   bool shows = false;
   app.add_option("files", files)->required();
   app.add_option("--on", on);
+  app.add_option("--init-flags", init_flags);
   app.add_option("--most", most, "patches of each kernel");
   app.add_flag("--show", shows);
   CLI11_PARSE(app, argc, argv);
@@ -229,7 +282,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{}\n", target.error().describe());
     return 2;
   }
-  sapper::inspect::Study study(*target, most, shows);
+  sapper::inspect::Study study(*target, init_flags, most, shows);
   for (const std::string& file : files) study.module(file);
   fmt::print("{}\n", study.report().dump(2));
 }

@@ -177,6 +177,54 @@ TEST_P(Native, SeesSums) {
   EXPECT_NE(inspection->instructions.back().standing, Standing::Unknown);
 }
 
+// Roundings to bf16 are integer code: halves of words are blended, NaN is put in by a mask.
+TEST_P(Native, SeesRoundingsToBf16) {
+  const auto inspection = inspect(R"(HloModule swish
+    ENTRY main {
+      x = bf16[512] parameter(0)
+      one = bf16[] constant(1)
+      ones = bf16[512] broadcast(one), dimensions={}
+      n = bf16[512] negate(x)
+      e = bf16[512] exponential(n)
+      a = bf16[512] add(e, ones)
+      d = bf16[512] divide(ones, a)
+      ROOT m = bf16[512] multiply(x, d)
+    })");
+  ASSERT_TRUE(inspection) << inspection.error().describe();
+  EXPECT_EQ(first_divergence(*inspection), "");
+  int roundings = 0;
+  for (const InspectedInstruction& inspected : inspection->instructions) {
+    const hlo::Instruction& it =
+        inspection->module.computations[inspected.computation].instructions[inspected.instruction];
+    if (it.opcode == hlo::Opcode::Constant || it.opcode == hlo::Opcode::Broadcast) continue;
+    EXPECT_TRUE(inspected.standing == Standing::Observed || inspected.standing == Standing::Explained)
+        << it.name << " " << to_string(inspected.standing);
+    EXPECT_EQ(inspected.seen, 512) << it.name;
+    roundings += it.shape.element_type() == hlo::ElementType::BF16 ? 1 : 0;
+  }
+  EXPECT_GE(roundings, 5);
+}
+
+// Elements that a predicate of constants leaves out are not of the operand that it leaves out.
+TEST_P(Native, SeesWhatIsComputedFromSelectedElements) {
+  const auto inspection = inspect(R"(HloModule triangle
+    ENTRY main {
+      x = f32[32,32] parameter(0)
+      y = f32[32,32] parameter(1)
+      i = s32[32,32] iota(), iota_dimension=0
+      j = s32[32,32] iota(), iota_dimension=1
+      below = pred[32,32] compare(i, j), direction=GE
+      low = f32[] constant(-100)
+      lows = f32[32,32] broadcast(low), dimensions={}
+      chosen = f32[32,32] select(below, x, lows)
+      scaled = f32[32,32] multiply(chosen, y)
+      ROOT r = f32[32,32] maximum(scaled, y)
+    })");
+  ASSERT_TRUE(inspection) << inspection.error().describe();
+  EXPECT_EQ(named(*inspection, "scaled").standing, Standing::Observed);
+  EXPECT_EQ(named(*inspection, "scaled").seen, 32 * 32);
+}
+
 TEST_P(Native, SeesBroadcastOperands) {
   const auto inspection = inspect(products);
   ASSERT_TRUE(inspection) << inspection.error().describe();
@@ -330,6 +378,10 @@ TEST(NativeFlow, KnowsWhatInstructionsReadAndWrite) {
   EXPECT_EQ(extend.flow, Flow::Resize);
   EXPECT_EQ(extend.width, 2);
   EXPECT_EQ(extend.to_width, 4);
+  const FlowForm blend = flow({0xc4, 0xe3, 0x75, 0x0e, 0xc0, 0xaa});  // vpblendw ymm0, ymm1, ymm0, 0xaa
+  EXPECT_EQ(blend.flow, Flow::Blend);
+  EXPECT_EQ(blend.width, 2);
+  EXPECT_TRUE(blend.reads_third);
   const FlowForm scalar = flow({0xc5, 0xfa, 0x58, 0xc1});  // vaddss xmm0, xmm0, xmm1
   EXPECT_EQ(scalar.flow, Flow::Scalar);
   EXPECT_EQ(scalar.width, 4);
