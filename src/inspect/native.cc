@@ -172,7 +172,7 @@ class NativeInspection {
   // Looks closer until something differs: what is wrong by little would pass for an approximation.
   static std::optional<Guilty> guilty_of(const MatchInput& input, const IndexInput& indexing,
                                          std::vector<Match>& matches) {
-    for (const double tightness : {1.0, 0.1, 0.01}) {
+    for (const double tightness : {1.0, 0.1, 0.01, 0.001}) {
       Matcher matcher(input, tightness);
       if (tightness < 1) matches = matcher.run();
       if (auto guilty = find_guilty(matcher, input, indexing, matches)) return guilty;

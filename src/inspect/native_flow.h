@@ -37,7 +37,7 @@ struct FlowForm {
   bool reads_old = false;  // what was in the written register counts, too
   bool reads_reg = false;  // besides Rm and Third; false where reg is what is written
   bool reads_third = false;
-  int width = 0;       // of an element: Blend, Broadcast, Shuffle, masks; of a part: Extract, Insert; of the source: Resize
+  int width = 0;  // of an element: Blend, Broadcast, Shuffle, masks; of a part: Extract, Insert; of the source: Resize
   int to_width = 0;    // Resize: of an element of the result
   int mask_width = 4;  // bytes for each bit of the mask
 };

@@ -64,6 +64,7 @@ class Trial {
       return std::nullopt;
     const auto computed = matcher_.compute(node, Way::AsWritten, [this](NodeIndex other) { return known(other); });
     if (!computed) return std::nullopt;
+    find_doubtful(node);
     Guilty guilty{.node = node, .expected = computed->value, .got = computed->value};
     guilty.wrong.assign(static_cast<size_t>(guilty.expected.element_count()), 0);
     std::vector<uint8_t> explained(wrong_.size(), 0);
@@ -74,6 +75,18 @@ class Trial {
     for (const NodeIndex other : inside) (other < node ? guilty.unseen : guilty.after).push_back(other);
     std::erase(guilty.after, node);
     return guilty;
+  }
+
+  // What follows the node and was seen within an approximation's error only: if the node is wrong, it was seen by
+  // chance.
+  void find_doubtful(NodeIndex node) {
+    std::vector<bool> follows(matches_.size(), false);
+    doubtful_.assign(matches_.size(), false);
+    follows[node] = true;
+    for (NodeIndex other = node + 1; other < matches_.size(); ++other) {
+      follows[other] = std::ranges::any_of(in_.graph.nodes[other].operands, [&](NodeIndex o) { return follows[o]; });
+      doubtful_[other] = follows[other] && matches_[other].is_near && known(other) != nullptr;
+    }
   }
 
   [[nodiscard]] bool is_passed_on(NodeIndex node, const std::vector<NodeIndex>& inside) const {
@@ -155,9 +168,15 @@ class Trial {
     const NodeIndex root = in_.graph.roots[root_];
     const Literal& got = in_.results[root_];
     const ElementType type = got.shape().element_type();
-    for (const Way way : {Way::AsWritten, Way::Wide}) {
+    const bool may_doubt = std::ranges::find(doubtful_, true) != doubtful_.end();
+    for (const auto& [way, doubts] : {std::pair{Way::AsWritten, false}, {Way::Wide, false}, {Way::AsWritten, true}}) {
+      if (doubts && !may_doubt) continue;
       const auto again = matcher_.compute(
-          root, way, [&](NodeIndex other) { return other == node ? &value : known(other); }, rounding);
+          root, way,
+          [&](NodeIndex other) { return other == node                ? &value
+                                        : doubts && doubtful_[other] ? nullptr
+                                                                     : known(other); },
+          rounding);
       if (!again || again->value.shape().element_type() != type) continue;
       int64_t good = 0;
       std::vector<uint8_t> now(wrong_.size(), 0);
@@ -190,9 +209,33 @@ class Trial {
   const std::vector<Relevance>& relevance_;
   size_t root_;
   const std::vector<uint8_t>& wrong_;
+  std::vector<bool> doubtful_;  // of the node that is accused
   int64_t total_ = 0;
   int trials_ = 0;
 };
+
+// Where an operand of the guilty one was seen only in what that one wrote, or an approximation only in what is another
+// instruction's value, too, it was seen by chance: something else is like it. True: this was not known.
+bool rule_out_operands(Matcher& matcher, const KernelGraph& graph, const std::vector<Match>& matches,
+                       const Guilty& guilty) {
+  if (passes_on(graph.nodes[guilty.node].it->opcode)) return false;
+  const auto is_seen_at = [&](NodeIndex node, size_t site) {
+    return std::ranges::find(matches[node].places, site, &SeenAt::site) != matches[node].places.end();
+  };
+  bool is_new = false;
+  for (const NodeIndex operand : graph.nodes[guilty.node].operands) {
+    const std::vector<SeenAt>& places = matches[operand].places;
+    const auto is_by_chance = [&](const SeenAt& place) {
+      if (std::ranges::find(guilty.sites, place.site) != guilty.sites.end()) return true;
+      for (NodeIndex other = 0; matches[operand].is_near && other < matches.size(); ++other)
+        if (other != operand && is_seen_at(other, place.site)) return true;
+      return false;
+    };
+    if (!std::ranges::all_of(places, is_by_chance)) continue;
+    for (const SeenAt& place : places) is_new |= matcher.rule_out(operand, place.site);
+  }
+  return is_new;
+}
 
 }  // namespace
 
@@ -201,15 +244,20 @@ std::optional<Guilty> find_guilty(Matcher& matcher, const MatchInput& input, con
   std::vector<Relevance> wrong;
   for (const NodeIndex root : input.graph.roots) wrong.push_back(matches[root].wrong);
   const std::vector<Relevance> relevance = relevant_elements(indexing, wrong);
-  // Seen right means here: in the elements that the wrong ones are made of.
-  const std::vector<Match> closer = matcher.run(relevance);
   std::optional<Guilty> first;
-  for (size_t k = 0; k < wrong.size(); ++k) {
-    if (std::ranges::find(wrong[k], 1) == wrong[k].end()) continue;
-    auto guilty = Trial(matcher, input, closer, relevance, k, wrong[k]).run();
-    if (guilty && (!first || guilty->node < first->node)) first = std::move(guilty);
+  while (true) {
+    // Seen right means here: in the elements that the wrong ones are made of.
+    const std::vector<Match> closer = matcher.run(relevance);
+    std::optional<Guilty> found;
+    for (size_t k = 0; k < wrong.size(); ++k) {
+      const Relevance& still_wrong = closer[input.graph.roots[k]].wrong;
+      if (std::ranges::find(still_wrong, 1) == still_wrong.end()) continue;
+      auto guilty = Trial(matcher, input, closer, relevance, k, wrong[k]).run();
+      if (guilty && (!found || guilty->node < found->node)) found = std::move(guilty);
+    }
+    if (found && (!first || found->node < first->node)) first = std::move(found);
+    if (!first || !rule_out_operands(matcher, input.graph, closer, *first)) return first;
   }
-  return first;
 }
 
 }  // namespace sapper::inspect

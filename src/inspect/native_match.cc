@@ -168,12 +168,15 @@ bool Matcher::may_be_wide(NodeIndex node, const std::vector<NodeIndex>& inside,
   });
 }
 
-bool Matcher::may_be_fused(NodeIndex node) const {
+std::vector<Matcher::Attempt> Matcher::attempts(NodeIndex node) const {
+  std::vector<Attempt> attempts{{Way::AsWritten}, {Way::Wide}};
   const hlo::Instruction& it = *in_.graph.nodes[node].it;
-  return (it.opcode == Opcode::Add || it.opcode == Opcode::Subtract) && it.shape.element_type() == ElementType::F32 &&
-         std::ranges::any_of(in_.graph.nodes[node].operands, [&](NodeIndex operand) {
-           return in_.graph.nodes[operand].it->opcode == Opcode::Multiply;
-         });
+  const bool is_sum = it.opcode == Opcode::Add || it.opcode == Opcode::Subtract;
+  if (!is_sum || it.shape.element_type() != ElementType::F32) return attempts;
+  for (const NodeIndex operand : in_.graph.nodes[node].operands)
+    if (in_.graph.nodes[operand].it->opcode == Opcode::Multiply && !in_.graph.nodes[operand].constant)
+      attempts.push_back({Way::Fused, operand});
+  return attempts;
 }
 
 Matcher::Sighting Matcher::look(NodeIndex node, const Literal& value, const Nearness& near,
@@ -188,6 +191,7 @@ Matcher::Sighting Matcher::look(NodeIndex node, const Literal& value, const Near
   sighting.got = value;
   for (size_t s = 0; s < in_.sites.size(); ++s) {
     const Site& site = in_.sites[s];
+    if (elsewhere_.contains({node, s})) continue;
     int64_t compared = 0;
     int64_t equal = 0;
     int64_t foreign = 0;
@@ -262,28 +266,26 @@ void Matcher::match(NodeIndex node, std::vector<Match>& matches, std::span<const
   const Known known = [&](NodeIndex other) {
     return matches[other].value.shape().is_valid() ? &matches[other].value : nullptr;
   };
-  const Known without_products = [&](NodeIndex other) {
-    return in_.graph.nodes[other].it->opcode == Opcode::Multiply && !in_.graph.nodes[other].constant ? nullptr
-                                                                                                     : known(other);
-  };
-  for (const Way way : {Way::AsWritten, Way::Wide, Way::Fused}) {
+  int64_t most = 0;  // elements that are seen so far
+  for (const auto& [way, product] : attempts(node)) {
     // A value is in a register before it is rounded, whatever becomes of it: that it was not rounded shows only in
     // what uses it.
     const bool rounds = is_narrow_float(n.it->shape.element_type()) || n.it->opcode == Opcode::Convert;
     if (way == Way::Wide && (rounds || !may_be_wide(node, mine.inside, matches))) continue;
-    if (way == Way::Fused && !may_be_fused(node)) continue;
-    const auto computed = compute(node, way, way == Way::Fused ? without_products : known);
+    const auto computed =
+        compute(node, way, [&](NodeIndex other) { return other == product ? nullptr : known(other); });
     if (!computed) continue;
     if (way == Way::AsWritten) mine.inside = computed->inside;
     Sighting sighting = look(node, computed->value, computed->nearness, mask);
-    if (!is_seen(sighting, mask != nullptr)) continue;
+    if (!is_seen(sighting, mask != nullptr) || sighting.covered <= most) continue;
+    most = sighting.covered;
     mine.way = way;
     mine.inside = computed->inside;
     mine.is_near = computed->nearness.relative > 0;
     mine.value = std::move(sighting.got);
     mine.seen = std::move(sighting.seen);
     mine.places = std::move(sighting.places);
-    return;
+    if (most == sighting.relevant) return;
   }
 }
 
@@ -302,15 +304,10 @@ void Matcher::match_root(size_t root, std::vector<Match>& matches, std::span<con
   const Known known = [&](NodeIndex other) {
     return other != node && matches[other].value.shape().is_valid() ? &matches[other].value : nullptr;
   };
-  const Known without_products = [&](NodeIndex other) {
-    return in_.graph.nodes[other].it->opcode == Opcode::Multiply && !in_.graph.nodes[other].constant ? nullptr
-                                                                                                     : known(other);
-  };
   if (!got.shape().is_array()) return match_tuple(got, compute(node, Way::AsWritten, known), mine);
   int64_t fewest = got.element_count() + 1;
-  for (const Way way : {Way::AsWritten, Way::Wide, Way::Fused}) {
-    if (way == Way::Fused && !may_be_fused(node)) continue;
-    auto computed = compute(node, way, way == Way::Fused ? without_products : known);
+  for (const auto& [way, product] : attempts(node)) {
+    auto computed = compute(node, way, [&](NodeIndex other) { return other == product ? nullptr : known(other); });
     if (!computed) continue;
     Literal& value = computed->value;
     const Nearness& near = computed->nearness;

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -84,6 +85,8 @@ class Matcher {
   // these have.
   [[nodiscard]] std::optional<Computed> compute(NodeIndex node, Way way, const Known& known, double least = 0) const;
   [[nodiscard]] const TagIndex& index(NodeIndex node);
+  // What is at a site is not the node, whatever it equals. False: that is known.
+  bool rule_out(NodeIndex node, size_t site) { return elsewhere_.emplace(node, site).second; }
 
  private:
   void match(NodeIndex node, std::vector<Match>& matches, std::span<const Relevance> relevance);
@@ -102,11 +105,17 @@ class Matcher {
   [[nodiscard]] double relative_error(const std::vector<NodeIndex>& inside, hlo::ElementType type) const;
   [[nodiscard]] bool may_be_wide(NodeIndex node, const std::vector<NodeIndex>& inside,
                                  const std::vector<Match>& matches) const;
-  [[nodiscard]] bool may_be_fused(NodeIndex node) const;
+  // How a node may have been computed; Fused: with which product.
+  struct Attempt {
+    Way way = Way::AsWritten;
+    std::optional<NodeIndex> product = std::nullopt;
+  };
+  [[nodiscard]] std::vector<Attempt> attempts(NodeIndex node) const;
 
   const MatchInput& in_;
   double tightness_;
   std::unordered_map<const std::vector<Tag>*, TagIndex> indexes_;
+  std::set<std::pair<NodeIndex, size_t>> elsewhere_;
 };
 
 }  // namespace sapper::inspect

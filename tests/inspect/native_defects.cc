@@ -1,7 +1,7 @@
 // Development: how often inspection names the HLO instruction whose machine code is wrong. The kernels of modules are
 // inspected as XLA:CPU compiled them, where nothing may be named, then with one instruction of their code patched at a
 // time (native_patches.h).
-//   native_defects FILE... [--on cpu@0.106] [--init-flags FLAGS] [--most N] [--show]
+//   native_defects FILE... [--products] [--on cpu@0.106] [--init-flags FLAGS] [--most N] [--show]
 // What is right is read off the two runs themselves: the first HLO instruction, in order, whose values in the registers
 // where the unpatched run shows it differ between the two; else the result.
 #include <CLI/CLI.hpp>
@@ -13,6 +13,7 @@
 #include "check/inputs_for.h"
 #include "check/single_instruction.h"
 #include "hlo/proto.h"
+#include "hlo/text.h"
 #include "hlo/verifier.h"
 #include "inspect/native.h"
 #include "inspect/native_buffers.h"
@@ -70,6 +71,37 @@ std::string named(const Inspection& inspection) {
   return instruction_of(inspection, inspection.instructions[*inspection.first_divergence]).name;
 }
 
+// Products small enough that XLA:CPU makes code for them instead of calling a library, most of them.
+std::vector<std::string> products() {
+  std::vector<std::string> texts;
+  for (const char* type : {"f32", "f64", "s32", "s8", "bf16", "f16", "u16"}) {
+    texts.push_back(fmt::format(R"(HloModule matrix_matrix_{0}
+      ENTRY main {{
+        a = {0}[7,12] parameter(0)
+        b = {0}[12,9] parameter(1)
+        ROOT d = {0}[7,9] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+      }})",
+                                type));
+    texts.push_back(fmt::format(R"(HloModule matrix_vector_{0}
+      ENTRY main {{
+        a = {0}[40,24] parameter(0)
+        b = {0}[24] parameter(1)
+        ROOT d = {0}[40] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+      }})",
+                                type));
+    texts.push_back(fmt::format(R"(HloModule vector_matrix_{0}
+      ENTRY main {{
+        a = {0}[24,40] parameter(0)
+        b = {0}[24] parameter(1)
+        c = {0}[40] parameter(2)
+        d = {0}[40] dot(b, a), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}
+        ROOT e = {0}[40] add(d, c)
+      }})",
+                                type));
+  }
+  return texts;
+}
+
 class Study {
  public:
   Study(target::Target target, std::string init_flags, size_t most, bool shows)
@@ -77,9 +109,9 @@ class Study {
     configuration_.init_flags = std::move(init_flags);
   }
 
-  void module(const std::string& path) {
+  void module(const std::string& label, const Result<hlo::Module>& read) {
     const auto status = [&]() -> Status {
-      SAPPER_TRY(const hlo::Module module, hlo::read_module(path));
+      SAPPER_TRY(const hlo::Module module, read);
       SAPPER_CHECKED(hlo::verify(module));
       check::Sampling sampling;
       sampling.seeds = 1;
@@ -90,10 +122,10 @@ class Study {
       for (const hlo::Computation& computation : optimized.computations)
         for (const hlo::Instruction& instruction : computation.instructions)
           if (!computation.is_fusion && has_code(instruction))
-            kernel(path, module, sets.front().arguments, computation, instruction, optimized);
+            kernel(label, module, sets.front().arguments, computation, instruction, optimized);
       return {};
     }();
-    if (!status) fmt::print(stderr, "{}: {}\n", path, status.error().describe());
+    if (!status) fmt::print(stderr, "{}: {}\n", label, status.error().describe());
   }
 
   [[nodiscard]] nlohmann::ordered_json report() const {
@@ -133,13 +165,13 @@ class Study {
     return stepped;
   }
 
-  void kernel(const std::string& path, const hlo::Module& module, const std::vector<hlo::Literal>& arguments,
+  void kernel(const std::string& name, const hlo::Module& module, const std::vector<hlo::Literal>& arguments,
               const hlo::Computation& computation, const hlo::Instruction& instruction, const hlo::Module& optimized) {
     NativeOptions options{.target = target_, .configuration = configuration_, .kernel = instruction.name};
     const hlo::Module single = check::single_instruction_module(optimized, computation, instruction);
     Counts& counts = counts_[kind_of(single, &computation != &optimized.entry_computation())];
     const auto control = inspect_native(pool_, module, arguments, options);
-    const std::string label = std::filesystem::path(path).stem().string() + " " + instruction.name;
+    const std::string label = name + " " + instruction.name;
     if (!control) {
       ++counts.not_inspected;
       if (shows_) fmt::print("{}: not inspected: {}\n", label, control.error().describe());
@@ -270,7 +302,9 @@ int main(int argc, char** argv) {
   std::string init_flags;
   size_t most = 8;
   bool shows = false;
-  app.add_option("files", files)->required();
+  bool with_products = false;
+  app.add_option("files", files);
+  app.add_flag("--products", with_products);
   app.add_option("--on", on);
   app.add_option("--init-flags", init_flags);
   app.add_option("--most", most, "patches of each kernel");
@@ -283,6 +317,12 @@ int main(int argc, char** argv) {
     return 2;
   }
   sapper::inspect::Study study(*target, init_flags, most, shows);
-  for (const std::string& file : files) study.module(file);
+  for (const std::string& file : files)
+    study.module(std::filesystem::path(file).stem().string(), sapper::hlo::read_module(file));
+  if (with_products)
+    for (const std::string& text : sapper::inspect::products()) {
+      const auto module = sapper::hlo::parse_text(text);
+      study.module(module ? module->name : "", module);
+    }
   fmt::print("{}\n", study.report().dump(2));
 }

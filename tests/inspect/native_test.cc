@@ -205,6 +205,25 @@ TEST_P(Native, SeesRoundingsToBf16) {
   EXPECT_GE(roundings, 5);
 }
 
+// A sum that takes a product which is rounded with it; that product takes others, which are rounded.
+TEST_P(Native, SeesWhichProductIsRoundedWithItsSum) {
+  const auto inspection = inspect(R"(HloModule cube
+    ENTRY main {
+      x = f32[512] parameter(0)
+      c = f32[] constant(0.7)
+      cs = f32[512] broadcast(c), dimensions={}
+      s = f32[512] multiply(x, x)
+      t = f32[512] multiply(s, x)
+      p = f32[512] multiply(t, cs)
+      a = f32[512] add(x, p)
+      ROOT r = f32[512] maximum(a, x)
+    })");
+  ASSERT_TRUE(inspection) << inspection.error().describe();
+  const InspectedInstruction& sum = named(*inspection, "a");
+  EXPECT_EQ(sum.liberty, Liberty::Fused);
+  EXPECT_EQ(sum.seen, 512);
+}
+
 // Elements that a predicate of constants leaves out are not of the operand that it leaves out.
 TEST_P(Native, SeesWhatIsComputedFromSelectedElements) {
   const auto inspection = inspect(R"(HloModule triangle
@@ -261,6 +280,38 @@ TEST_P(Native, NamesTheInstructionWhoseCodeIsWrong) {
     ++patched;
   }
   EXPECT_GE(patched, 4);
+}
+
+constexpr const char* gate = R"(HloModule gate
+  ENTRY main {
+    x = f32[256] parameter(0)
+    one = f32[] constant(1)
+    ones = f32[256] broadcast(one), dimensions={}
+    t = f32[256] tanh(x)
+    a = f32[256] add(t, ones)
+    ROOT r = f32[256] multiply(a, x)
+  })";
+
+// A term of the approximation of tanh has the wrong sign: the less it matters, the closer one has to look, and what is
+// added to it hides more of it.
+TEST_P(Native, NamesAnApproximationThatIsWrongByLittle) {
+  const auto control = inspect(gate);
+  ASSERT_TRUE(control) << control.error().describe();
+  const auto code = code_of(gate, control->kernel);
+  ASSERT_TRUE(code) << code.error().describe();
+  int wrong = 0;
+  for (const CodePatch& patch : patches_of(std::as_bytes(std::span(*code)))) {
+    if (patch.change != "multiply-add: multiply-subtract") continue;
+    options.patches = {{patch.byte, patch.value}};
+    const auto inspection = inspect(gate);
+    ASSERT_TRUE(inspection) << inspection.error().describe();
+    const bool is_mismatch = std::ranges::any_of(
+        inspection->notes, [](const std::string& note) { return note.find("result: mismatch") != std::string::npos; });
+    if (!is_mismatch) continue;
+    EXPECT_EQ(first_divergence(*inspection), "t") << patch.offset;
+    if (++wrong == 3) break;
+  }
+  EXPECT_EQ(wrong, 3);
 }
 
 TEST_P(Native, NamesTheSumWhoseCodeIsWrong) {
