@@ -169,14 +169,17 @@ class Trial {
     const Literal& got = in_.results[root_];
     const ElementType type = got.shape().element_type();
     const bool may_doubt = std::ranges::find(doubtful_, true) != doubtful_.end();
-    for (const auto& [way, doubts] : {std::pair{Way::AsWritten, false}, {Way::Wide, false}, {Way::AsWritten, true}}) {
-      if (doubts && !may_doubt) continue;
-      const auto again = matcher_.compute(
-          root, way,
-          [&](NodeIndex other) { return other == node                ? &value
-                                        : doubts && doubtful_[other] ? nullptr
-                                                                     : known(other); },
-          rounding);
+    struct Trust {
+      Way way;
+      bool doubts;
+    };
+    for (const Trust& trust : {Trust{Way::AsWritten, false}, {Way::Wide, false}, {Way::AsWritten, true}}) {
+      if (trust.doubts && !may_doubt) continue;
+      const Matcher::Known seen = [&](NodeIndex other) {
+        if (other == node) return &value;
+        return trust.doubts && doubtful_[other] ? nullptr : known(other);
+      };
+      const auto again = matcher_.compute(root, trust.way, seen, rounding);
       if (!again || again->value.shape().element_type() != type) continue;
       int64_t good = 0;
       std::vector<uint8_t> now(wrong_.size(), 0);

@@ -267,13 +267,14 @@ void Matcher::match(NodeIndex node, std::vector<Match>& matches, std::span<const
     return matches[other].value.shape().is_valid() ? &matches[other].value : nullptr;
   };
   int64_t most = 0;  // elements that are seen so far
-  for (const auto& [way, product] : attempts(node)) {
+  for (const Attempt& attempt : attempts(node)) {
+    const Way way = attempt.way;
     // A value is in a register before it is rounded, whatever becomes of it: that it was not rounded shows only in
     // what uses it.
     const bool rounds = is_narrow_float(n.it->shape.element_type()) || n.it->opcode == Opcode::Convert;
     if (way == Way::Wide && (rounds || !may_be_wide(node, mine.inside, matches))) continue;
     const auto computed =
-        compute(node, way, [&](NodeIndex other) { return other == product ? nullptr : known(other); });
+        compute(node, way, [&](NodeIndex other) { return other == attempt.product ? nullptr : known(other); });
     if (!computed) continue;
     if (way == Way::AsWritten) mine.inside = computed->inside;
     Sighting sighting = look(node, computed->value, computed->nearness, mask);
@@ -306,8 +307,10 @@ void Matcher::match_root(size_t root, std::vector<Match>& matches, std::span<con
   };
   if (!got.shape().is_array()) return match_tuple(got, compute(node, Way::AsWritten, known), mine);
   int64_t fewest = got.element_count() + 1;
-  for (const auto& [way, product] : attempts(node)) {
-    auto computed = compute(node, way, [&](NodeIndex other) { return other == product ? nullptr : known(other); });
+  for (const Attempt& attempt : attempts(node)) {
+    const Way way = attempt.way;
+    auto computed =
+        compute(node, way, [&](NodeIndex other) { return other == attempt.product ? nullptr : known(other); });
     if (!computed) continue;
     Literal& value = computed->value;
     const Nearness& near = computed->nearness;
