@@ -4,23 +4,10 @@
 #include <string_view>
 
 #include "bounds/rules.h"
+#include "hlo/identity_calls.h"
 
 namespace sapper::bounds {
 namespace {
-
-// The result is the operand.
-constexpr std::array identities = {
-    std::string_view("Sharding"),
-    std::string_view("SPMDFullToShardShape"),
-    std::string_view("SPMDShardToFullShape"),
-    std::string_view("xla.sdy.FuncResultSharding"),
-    std::string_view("annotate_device_placement"),
-    std::string_view("MoveToDevice"),
-    std::string_view("MoveToHost"),
-    std::string_view("LayoutConstraint"),
-    std::string_view("AssumeGatherIndicesInBound"),
-    std::string_view("GatherScatterIndicesBitpacked"),
-};
 
 // Integers or elements that are moved: the result deviates only where an operand does.
 constexpr std::array exact = {
@@ -32,8 +19,7 @@ constexpr std::array exact = {
 
 Deviations bound_custom_call(const Site& site) {
   const std::string& target = site.instruction.attributes().custom_call_target();
-  if (std::ranges::find(identities, target) != identities.end() && !site.operands.empty() &&
-      site.instruction.shape.same_ignoring_layout(site.operand_shape(0)))
+  if (hlo::is_identity_call(site.instruction) && site.instruction.shape.same_ignoring_layout(site.operand_shape(0)))
     return bound_pass_through(site);
   if (std::ranges::find(exact, target) != exact.end()) return bound_exact(site);
   if (target == "TopK") return bound_topk(site);

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "check/single_instruction.h"
-#include "hlo/index_marks.h"
+#include "hlo/identity_calls.h"
+#include "hlo/window_starts.h"
 
 namespace sapper::check {
 namespace {
@@ -124,11 +125,48 @@ bool overwrites(const Module& module, const Instruction& scatter) {
   return root.opcode == Opcode::Parameter && root.parameter_number == 1;
 }
 
-std::optional<std::string> open_scatter(const Module& module, const Instruction& scatter, const Literal& indices) {
+// The operand of a gather or scatter that holds its indices.
+hlo::InstructionIndex indices_of(const Instruction& indexing) {
+  return indexing.operands[indexing.opcode == Opcode::Scatter ? indexing.operands.size() / 2 : 1];
+}
+
+// Whether the indices come through a mark, so that the kernel is made for indices in bounds alone.
+bool promises_bounds(const Computation& computation, const Instruction& indexing) {
+  std::vector<hlo::InstructionIndex> open{indices_of(indexing)};
+  std::vector<bool> seen(computation.instructions.size());
+  while (!open.empty()) {
+    const hlo::InstructionIndex at = open.back();
+    open.pop_back();
+    if (seen[at]) continue;
+    seen[at] = true;
+    const Instruction& instruction = computation.instructions[at];
+    if (hlo::is_index_mark(instruction)) return true;
+    open.insert(open.end(), instruction.operands.begin(), instruction.operands.end());
+  }
+  return false;
+}
+
+// An index whose window is not inside; `last` as in hlo/window_starts.h.
+std::optional<std::string> out_of_bounds(const Instruction& indexing, const std::vector<std::vector<int64_t>>& vectors,
+                                         const std::vector<int64_t>& last) {
+  for (const std::vector<int64_t>& vector : vectors)
+    for (size_t c = 0; c < vector.size(); ++c)
+      if (vector[c] < 0 || vector[c] > last[c])
+        return fmt::format("{} is made for indices in bounds, and {} is not", indexing.name, vector[c]);
+  return std::nullopt;
+}
+
+std::optional<std::string> open_scatter(const Module& module, const Computation& computation,
+                                        const Instruction& scatter, const Literal& indices) {
   std::vector<std::vector<int64_t>> vectors =
       index_vectors(indices, scatter.attributes().scatter_dimension_numbers().index_vector_dim());
   if (scatter.attributes().indices_are_sorted() && !std::ranges::is_sorted(vectors))
     return fmt::format("{} says that its indices are sorted, and they are not", scatter.name);
+  if (promises_bounds(computation, scatter)) {
+    const auto shape = [&](size_t operand) { return computation.instructions[scatter.operands[operand]].shape; };
+    const auto last = hlo::last_scatter_starts(scatter, shape(0), shape(scatter.operands.size() / 2 + 1));
+    if (auto why = out_of_bounds(scatter, vectors, last)) return why;
+  }
   const bool promised = scatter.attributes().unique_indices();
   if (!promised && !overwrites(module, scatter)) return std::nullopt;
   std::ranges::sort(vectors);
@@ -172,22 +210,6 @@ bool holds_nan(const Literal& array) {
   return false;
 }
 
-// Whether the indices come through a mark, so that the kernel is made for indices in bounds alone.
-bool promises_bounds(const Computation& computation, const Instruction& gather) {
-  std::vector<hlo::InstructionIndex> open{gather.operands[1]};
-  std::vector<bool> seen(computation.instructions.size());
-  while (!open.empty()) {
-    const hlo::InstructionIndex at = open.back();
-    open.pop_back();
-    if (seen[at]) continue;
-    seen[at] = true;
-    const Instruction& instruction = computation.instructions[at];
-    if (hlo::is_index_mark(instruction)) return true;
-    open.insert(open.end(), instruction.operands.begin(), instruction.operands.end());
-  }
-  return false;
-}
-
 std::optional<std::string> open_gather(const Computation& computation, const Instruction& gather,
                                        const Literal& indices) {
   const auto& numbers = gather.attributes().gather_dimension_numbers();
@@ -196,21 +218,13 @@ std::optional<std::string> open_gather(const Computation& computation, const Ins
     return fmt::format("{} says that its indices are sorted, and they are not", gather.name);
   if (!promises_bounds(computation, gather)) return std::nullopt;
   const hlo::Shape& from = computation.instructions[gather.operands[0]].shape;
-  for (const std::vector<int64_t>& vector : vectors)
-    for (size_t c = 0; c < vector.size(); ++c) {
-      const int64_t d = numbers.start_index_map(static_cast<int>(c));
-      const int64_t last =
-          from.dimension(static_cast<size_t>(d)) - gather.attributes().gather_slice_sizes(static_cast<int>(d));
-      if (vector[c] < 0 || vector[c] > last)
-        return fmt::format("{} is made for indices in bounds, and {} is not", gather.name, vector[c]);
-    }
-  return std::nullopt;
+  return out_of_bounds(gather, vectors, hlo::last_gather_starts(gather, from));
 }
 
 std::optional<std::string> why_open_on(const Module& module, const Computation& computation, const Instruction& of,
                                        const std::vector<Literal>& operands) {
   switch (of.opcode) {
-    case Opcode::Scatter: return open_scatter(module, of, operands[operands.size() / 2]);
+    case Opcode::Scatter: return open_scatter(module, computation, of, operands[operands.size() / 2]);
     case Opcode::Gather: return open_gather(computation, of, operands[1]);
     case Opcode::Divide:
     case Opcode::Remainder: return open_division(of, operands[0], operands[1]);

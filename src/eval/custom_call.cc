@@ -1,5 +1,6 @@
-// custom-call: the table of the targets whose meaning is known. It was read from public sources and from what the
-// compilers' own expansions (their dumps, pass by pass) do with the results. All others are unsupported, among them:
+// custom-call: the table of the targets whose meaning is known, beside marks on values (hlo/identity_calls.h). It was
+// read from public sources and from what the compilers' own expansions (their dumps, pass by pass) do with the results.
+// All others are unsupported, among them:
 // - decompositions whose result is not unique (EighTpu, *syevd, *gesdd: the signs of vectors, the order of values),
 //   except for Eigh, which programs use for values and vectors in sorted order (what depends on signs is known as such:
 //   check/litmus.h);
@@ -10,6 +11,8 @@
 #include <array>
 #include <string_view>
 
+#include "hlo/identity_calls.h"
+
 namespace sapper::eval {
 namespace {
 
@@ -19,17 +22,6 @@ struct KnownCall {
 };
 
 constexpr KnownCall known_calls[] = {
-    // Marks on values, which do not change them: shardings, placements, promises about indices.
-    {"Sharding", call_identity},
-    {"SPMDFullToShardShape", call_identity},
-    {"SPMDShardToFullShape", call_identity},
-    {"xla.sdy.FuncResultSharding", call_identity},
-    {"annotate_device_placement", call_identity},
-    {"MoveToDevice", call_identity},
-    {"MoveToHost", call_identity},
-    {"LayoutConstraint", call_identity},
-    {"AssumeGatherIndicesInBound", call_identity},
-    {"GatherScatterIndicesBitpacked", call_identity},
     // TPU: buffers that are written later, or that slices were copied into.
     {"AllocateBuffer", call_allocate_buffer},
     {"ConcatBitcast", call_concat_bitcast},
@@ -92,8 +84,9 @@ tl::unexpected<Error> unsupported_custom_call(const OpContext& context, std::str
 Result<hlo::Literal> custom_call(const OpContext& context, std::span<const hlo::Literal> operands) {
   const std::string& target = context.instruction.attributes().custom_call_target();
   const auto* const known = std::ranges::find(known_calls, target, &KnownCall::target);
-  if (known == std::end(known_calls)) return unsupported_custom_call(context, "");
-  SAPPER_TRY(hlo::Literal result, known->op(context, operands));
+  const bool is_identity = hlo::is_identity_call(context.instruction);
+  if (known == std::end(known_calls) && !is_identity) return unsupported_custom_call(context, "");
+  SAPPER_TRY(hlo::Literal result, is_identity ? call_identity(context, operands) : known->op(context, operands));
   // The verifier takes a custom call's shape as stated, so here is where a wrong one shows.
   if (!result.shape().same_ignoring_layout(context.instruction.shape))
     return fail(hlo::error_at(ErrorKind::BadInput, context.instruction,

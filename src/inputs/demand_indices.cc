@@ -1,6 +1,7 @@
 // Index operands: inside the dimension that they index, windows too; shift amounts: below the width.
 #include <algorithm>
 
+#include "hlo/window_starts.h"
 #include "inputs/demand.h"
 
 namespace sapper::inputs {
@@ -9,36 +10,13 @@ namespace {
 using hlo::Opcode;
 using hlo::Shape;
 
-bool is_among(const auto& dimensions, int64_t d) {
-  return std::find(dimensions.begin(), dimensions.end(), d) != dimensions.end();
-}
-
 double room(int64_t dimension, int64_t window) { return static_cast<double>(std::max<int64_t>(0, dimension - window)); }
 
-// The largest start of a gather's windows that is inside along every indexed dimension.
-double largest_gather_index(const Shape& operand, const hlo::Attributes& attributes) {
-  double largest = std::numeric_limits<double>::infinity();
-  for (const int64_t d : attributes.gather_dimension_numbers().start_index_map())
-    largest = std::min(
-        largest, room(operand.dimension(static_cast<size_t>(d)), attributes.gather_slice_sizes(static_cast<int>(d))));
-  return largest;
-}
-
-double largest_scatter_index(const Shape& operand, const Shape& updates, const hlo::Attributes& attributes) {
-  const auto& numbers = attributes.scatter_dimension_numbers();
-  std::vector<int64_t> window(operand.rank(), 1);
-  int next = 0;
-  for (size_t d = 0; d < operand.rank(); ++d) {
-    const auto dimension = static_cast<int64_t>(d);
-    if (is_among(numbers.inserted_window_dims(), dimension) || is_among(numbers.input_batching_dims(), dimension))
-      continue;
-    if (next < numbers.update_window_dims_size())
-      window[d] = updates.dimension(static_cast<size_t>(numbers.update_window_dims(next++)));
-  }
-  double largest = std::numeric_limits<double>::infinity();
-  for (const int64_t d : numbers.scatter_dims_to_operand_dims())
-    largest = std::min(largest, room(operand.dimension(static_cast<size_t>(d)), window[static_cast<size_t>(d)]));
-  return largest;
+// The largest start that is inside along every indexed dimension.
+double least(const std::vector<int64_t>& last_starts) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const int64_t last : last_starts) least = std::min(least, room(last, 0));
+  return least;
 }
 
 }  // namespace
@@ -66,12 +44,12 @@ void Demand::indices(Node n) {
         index(d + 2, room(shape(0).dimension(d), shape(1).dimension(d)));
       break;
     case Opcode::Gather:
-      index(1, largest_gather_index(shape(0), instruction.attributes()));
+      index(1, least(hlo::last_gather_starts(instruction, shape(0))));
       order(1);
       break;
     case Opcode::Scatter: {
       const size_t count = x.size() / 2;
-      index(count, largest_scatter_index(shape(0), shape(count + 1), instruction.attributes()));
+      index(count, least(hlo::last_scatter_starts(instruction, shape(0), shape(count + 1))));
       order(count);
       break;
     }

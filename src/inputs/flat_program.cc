@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "hlo/index_marks.h"
+#include "hlo/identity_calls.h"
 
 namespace sapper::inputs {
 namespace {
@@ -155,6 +155,12 @@ class Flattener {
     return {all.begin() + root.first, all.begin() + root.first + root.count};
   }
 
+  bool is_mark(ComputationIndex computation, const Instruction& instruction) const {
+    if (!hlo::is_identity_call(instruction)) return false;
+    const Instruction& operand = module_.computations[computation].instructions[instruction.operands[0]];
+    return instruction.shape.same_ignoring_layout(operand.shape);
+  }
+
   Leaves lay_out(ComputationIndex computation, const Instruction& instruction, const Leaves& operands,
                  const std::vector<uint32_t>& offsets, int depth) {
     switch (instruction.opcode) {
@@ -174,7 +180,7 @@ class Flattener {
         if (instruction.shape.is_tuple()) return operands;
         return add(computation, instruction, Step::Operation, operands);
       case Opcode::CustomCall:
-        return hlo::is_index_mark(instruction) ? operands : add(computation, instruction, Step::Operation, operands);
+        return is_mark(computation, instruction) ? operands : add(computation, instruction, Step::Operation, operands);
       case Opcode::While: return loop(computation, instruction, operands, depth);
       case Opcode::Conditional: return branches(computation, instruction, operands, offsets, depth);
       default: return add(computation, instruction, Step::Operation, operands);

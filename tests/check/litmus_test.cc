@@ -94,6 +94,28 @@ TEST(Litmus, GathersThatAreMadeForIndicesInBounds) {
   EXPECT_EQ(on("i", {0, 5}), "") << "without the mark they are clamped";
 }
 
+TEST(Litmus, ScattersThatAreMadeForIndicesInBounds) {
+  const auto on = [&](const std::string& mark, const std::vector<int64_t>& values) {
+    const hlo::Module module = parsed(
+        "HloModule m\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n"
+        "ENTRY e {\n  x = f32[6,4] parameter(0)\n  i = s32[2] parameter(1)\n  u = f32[2,2,4] parameter(2)\n"
+        "  k = s32[2] custom-call(i), custom_call_target=\"" +
+        mark +
+        "\"\n  ROOT r = f32[6,4] scatter(x, k, u), update_window_dims={1,2}, inserted_window_dims={}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add\n}\n");
+    const auto f32 = [](std::vector<int64_t> sizes) {
+      return hlo::Literal(hlo::Shape::array(hlo::ElementType::F32, std::move(sizes)));
+    };
+    return why_on(module,
+                  {f32({6, 4}), integers(hlo::Shape::array(hlo::ElementType::S32, {2}), values), f32({2, 2, 4})});
+  };
+  for (const char* const mark : {"AssumeGatherIndicesInBound", "GatherScatterIndicesBitpacked"}) {
+    EXPECT_EQ(on(mark, {0, 4}), "");
+    EXPECT_THAT(on(mark, {0, 5}), HasSubstr("made for indices in bounds, and 5 is not"));
+  }
+  EXPECT_EQ(on("Sharding", {0, 5}), "") << "without the mark the update is dropped";
+}
+
 TEST(Litmus, ComparisonsThatOrderNothing) {
   const auto sorted_by = [](const std::string& direction) {
     return parsed(
