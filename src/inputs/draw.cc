@@ -47,6 +47,7 @@ class Reals {
     positive_ = window(std::max({low_, away_, 0.0}), high_, range.natural);
     negative_ = window(std::max({-high_, away_, 0.0}), -low_, range.natural);
     row_ = std::max<int64_t>(1, range.shape.rank() > 0 ? range.shape.dimensions().back() : 1);
+    count_ = range.shape.element_count();
     if (kind == Kind::Edges) collect_edges(range.shape.element_type());
   }
 
@@ -55,7 +56,7 @@ class Reals {
       case Kind::Dense: return dense(bits);
       case Kind::Edges:
         return bits % 2 == 0 && !edges_.empty() ? edges_[(bits >> 8) % edges_.size()] : dense(mix(bits));
-      case Kind::Sparse: return may_be(0) && bits % 8 != 0 ? 0 : dense(mix(bits));
+      case Kind::Sparse: return may_be(0) && !is_kept(i, bits, stream) ? 0 : dense(mix(bits));
       case Kind::Structured: return structured(i, bits, stream);
       case Kind::Rounding: return hard_to_round(i, bits, stream);
     }
@@ -144,6 +145,13 @@ class Reals {
       }
   }
 
+  // Of sparse numbers: one in eight; of every second large array only a hundred, whose sum has as few roundings, and
+  // the last.
+  bool is_kept(int64_t i, uint64_t bits, uint64_t stream) const {
+    const bool few = count_ > 1 << 16 && stream % 2 == 0;
+    return few ? bits % (static_cast<uint64_t>(count_) / 100) == 0 || i + 1 == count_ : bits % 8 == 0;
+  }
+
   double structured(int64_t i, uint64_t bits, uint64_t stream) const {
     const int64_t row = i / row_;
     const int64_t column = i % row_;
@@ -186,7 +194,7 @@ class Reals {
   Kind kind_;
   double low_ = 0, high_ = 0, away_ = 0, least_normal_ = 0;
   Window positive_, negative_;  // magnitudes
-  int64_t row_ = 1;
+  int64_t row_ = 1, count_ = 1;
   std::vector<double> edges_;
 };
 
@@ -209,6 +217,7 @@ class Integers {
     }
     low_ = to_integer(values.low);
     high_ = to_integer(values.high);
+    count_ = static_cast<uint64_t>(std::max<int64_t>(1, range.shape.element_count()));
     without_zero_ = range.values.away > 0;
     row_ = std::max<int64_t>(1, range.shape.rank() > 0 ? range.shape.dimensions().back() : 1);
   }
@@ -235,8 +244,17 @@ class Integers {
         const uint64_t of_row = mix(stream ^ mix(static_cast<uint64_t>(i / row_) + 1));
         return of_row % 2 == 0 ? dense(of_row) : dense(mix(of_row + static_cast<uint64_t>(i % row_) / 2 % 4));
       }
+      case Kind::Rounding: return counted(i, bits);
       default: return dense(bits);
     }
+  }
+
+  // From the lowest on, in equal steps: as many as there is room for are distinct.
+  [[nodiscard]] int64_t counted(int64_t i, uint64_t bits) const {
+    const uint64_t width = static_cast<uint64_t>(high_) - static_cast<uint64_t>(low_) + 1;
+    const uint64_t step = std::max<uint64_t>(1, width / count_);
+    return static_cast<int64_t>(static_cast<uint64_t>(low_) +
+                                (width == 0 ? bits : static_cast<uint64_t>(i) * step % width));
   }
 
   [[nodiscard]] int64_t dense(uint64_t bits) const {
@@ -257,6 +275,7 @@ class Integers {
   Kind kind_;
   bool any_bits_ = false, without_zero_ = false;
   int64_t low_ = 0, high_ = 0, row_ = 1;
+  uint64_t count_ = 1;
 };
 
 template <class T>
