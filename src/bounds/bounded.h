@@ -35,7 +35,7 @@ struct BoundedModule {
 [[nodiscard]] Result<BoundedModule> with_bounds(const hlo::Module& module, const numerics::Contract& contract);
 
 struct Bounded {
-  hlo::Literal value;                    // what eval::evaluate gives
+  hlo::Literal value;                    // what eval::evaluate gives; of pairs of f32 where they stand for f64
   std::vector<hlo::Literal> deviations;  // one a leaf; of an invalid shape where every implementation gives the value
   std::vector<std::string> unbounded;
 };

@@ -24,6 +24,26 @@ bool same_operation(const Instruction& a, const Instruction& b) {
          a.attributes().comparison_direction() == b.attributes().comparison_direction();
 }
 
+bool is_elementwise(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::Abs:
+    case Opcode::Add:
+    case Opcode::And:
+    case Opcode::Compare:
+    case Opcode::Convert:
+    case Opcode::Divide:
+    case Opcode::Maximum:
+    case Opcode::Minimum:
+    case Opcode::Multiply:
+    case Opcode::Not:
+    case Opcode::Or:
+    case Opcode::Select:
+    case Opcode::Sqrt:
+    case Opcode::Subtract: return true;
+    default: return false;
+  }
+}
+
 Instruction operation(Opcode opcode, Shape shape, std::vector<InstructionIndex> operands) {
   Instruction made;
   made.opcode = opcode;
@@ -44,7 +64,33 @@ InstructionIndex Builder::append(Instruction made) {
   return static_cast<InstructionIndex>(computation_.instructions.size() - 1);
 }
 
+// An elementwise operation on values that are broadcast alike is done once for all elements that share one.
+std::optional<InstructionIndex> Builder::before_broadcast(const Instruction& made) {
+  if (!is_elementwise(made.opcode)) return std::nullopt;
+  const Instruction* widest = nullptr;
+  for (const InstructionIndex operand : made.operands) {
+    const Instruction& broadcast = at(operand);
+    if (broadcast.opcode != Opcode::Broadcast) return std::nullopt;
+    const Shape& from = at(broadcast.operands[0]).shape;
+    if (from.rank() == 0) continue;
+    if (widest == nullptr) widest = &broadcast;
+    if (broadcast.dimensions != widest->dimensions || !from.same_dimensions(at(widest->operands[0]).shape))
+      return std::nullopt;
+  }
+  if (widest == nullptr) return std::nullopt;
+  const std::vector<int64_t> dimensions = widest->dimensions;
+  const Shape narrow = shape(widest->operands[0]);
+  Instruction of_narrow = made;
+  of_narrow.shape = narrow.with_element_type(made.shape.element_type());
+  for (InstructionIndex& operand : of_narrow.operands) {
+    operand = at(operand).operands[0];
+    if (shape(operand).rank() == 0) operand = broadcast(operand, narrow);
+  }
+  return broadcast_along(once(std::move(of_narrow)), dimensions, made.shape);
+}
+
 InstructionIndex Builder::once(Instruction made) {
+  if (const auto narrow = before_broadcast(made)) return *narrow;
   std::vector<InstructionIndex>& alike = added_[{made.opcode, made.operands}];
   for (const InstructionIndex i : alike)
     if (same_operation(at(i), made)) return i;

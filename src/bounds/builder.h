@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,6 +47,7 @@ class Builder {
 
  private:
   hlo::InstructionIndex append(hlo::Instruction made);
+  std::optional<hlo::InstructionIndex> before_broadcast(const hlo::Instruction& made);
   // One that is there and is the same but for its name; else appends it.
   hlo::InstructionIndex once(hlo::Instruction made);
 

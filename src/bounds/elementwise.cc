@@ -34,13 +34,11 @@ Expression exponential_slope(Expression exponential, Expression argument, Expres
 Expression integer_part(Expression a) { return where(a < 0.0, ceil(a), floor(a)); }
 
 // One unit of roundoff more of the result's magnitude, which itself is rounded.
-Expression unrounded_magnitude(const Site& site) {
-  return site.result_magnitude() * (1 + 4 * numerics::unit_roundoff(site.type()));
-}
+Expression unrounded_magnitude(const Site& site) { return site.result_magnitude() * (1 + 4 * site.unit_roundoff()); }
 
 // Functions of one real variable; `e` is the argument's deviation.
 Expression real_function(const Site& site, Expression e) {
-  const double u = 4 * numerics::unit_roundoff(site.type());
+  const double u = 4 * site.unit_roundoff();
   const Expression size = unrounded_magnitude(site);
   const auto a = [&] { return site.real(0); };
   switch (site.instruction.opcode) {
@@ -101,10 +99,10 @@ Deviation divide(const Site& site) {
   Expression divisor = site.magnitude(1);
   if (hlo::is_complex(site.type())) divisor = max(divisor - 0x1p-147, 0);  // at most the modulus
   if (!b) return where_positive(*a, *a / divisor + 0x1p-149);
-  const Expression from_divisor = product_upwards(unrounded_magnitude(site), *b);
+  const Expression from_divisor = unrounded_magnitude(site) * *b + 0x1p-149;
   const Expression above = a ? *a + from_divisor : from_divisor;
-  const Expression bound = or_infinite(divisor > *b, above / (divisor - *b) + 0x1p-149);
-  return undetermined_at_zero(site, 1, where_positive(a ? max(*a, *b) : *b, bound));
+  // Of a divisor that is 0 the sign is free, too.
+  return or_infinite(divisor > *b, where_positive(a ? max(*a, *b) : *b, above / (divisor - *b) + 0x1p-149));
 }
 
 Deviation multiply(const Site& site) {
@@ -141,14 +139,15 @@ Deviation power(const Site& site) {
 // need not, by up to y more.
 Deviation remainder(const Site& site) {
   const Deviation a = site.deviation(0), b = site.deviation(1);
-  const bool approximate = site.contract().short_formulas;
+  const bool approximate = site.contract().short_formulas || numerics::are_pairs(site.contract(), site.type());
   if (!a && !b && !approximate) return std::nullopt;
   const Expression divisor = site.magnitude(1), rest = site.result_magnitude();
   const Expression quotient = site.magnitude(0) / divisor + 1;
   Deviation shift = a;
   if (b) shift = sum(shift, quotient * *b);
-  // The emitters' quotient and its product with y are rounded.
-  if (approximate) shift = sum(shift, site.magnitude(0) * (16 * numerics::unit_roundoff(ElementType::F32)));
+  // The emitters' quotient and its product with y are rounded, and so are those of pairs.
+  const double unit = std::min(site.unit_roundoff(), numerics::unit_roundoff(ElementType::F32));
+  if (approximate) shift = sum(shift, site.magnitude(0) * (16 * unit));
   const auto decided = (rest > *shift) & (divisor - rest > *shift);
   Expression bound = where(decided, *shift, *shift + divisor);
   if (b) bound = or_infinite((*b <= 0.0) | (divisor > *b), bound);
@@ -228,8 +227,18 @@ Deviation select(const Site& site) {
   return where(site.everywhere(*p) <= 0.0, chosen ? *chosen : distance.constant(0), otherwise);
 }
 
+// How far what a conversion rounds may be from its operand: the leading halves of pairs are what they are rounded to in
+// f32, but for ties of both halves.
+Deviation rounded_operand(const Site& site) {
+  const ElementType to = site.type();
+  if (!numerics::are_pairs(site.contract(), site.operand_type(0)) || !hlo::is_float(to) || to == ElementType::F64)
+    return site.deviation(0);
+  const double unit = to == ElementType::F32 ? 0x1p-48 : numerics::unit_roundoff(ElementType::F32);
+  return sum(site.deviation(0), site.magnitude(0) * unit);
+}
+
 Deviation convert(const Site& site) {
-  const Deviation a = site.deviation(0);
+  const Deviation a = rounded_operand(site);
   const ElementType from = site.operand_type(0), to = site.type();
   const bool to_float = hlo::is_float(to) || hlo::is_complex(to);
   const bool narrows = numerics::unit_roundoff(to) > numerics::unit_roundoff(from);
@@ -305,8 +314,9 @@ Deviation sign(const Site& site, Expression e) {
 }
 
 Deviation is_finite(const Site& site, Expression e) {
-  const double limit =
-      site.operand_type(0) == ElementType::F64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  const bool wide = deviation_type(site.operand_type(0)) == ElementType::F64;
+  const double limit = std::min(numerics::overflow(site.contract(), site.operand_type(0)),
+                                wide ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max());
   const Expression decided = (e <= 0.0) | (site.magnitude(0) + e < limit);
   return where(decided, e.constant(0), e.constant(1));
 }
@@ -364,7 +374,7 @@ Deviation settled(const Site& site) {
       case Opcode::Add:
       case Opcode::Subtract: decides = decides | (infinite & finite); break;
       case Opcode::Multiply: decides = decides | (infinite & keeps_sign); break;
-      case Opcode::Divide: decides = decides | (infinite & finite & (i == 0 ? keeps_sign : finite)); break;
+      case Opcode::Divide: decides = decides | (i == 0 ? infinite & finite & keeps_sign : infinite & finite); break;
       case Opcode::Power:
         decides = compare("NE", value, value) & (site.magnitude(other) > *deviations[other] + 1);
         break;
@@ -413,8 +423,7 @@ Deviation float_rule(const Site& site) {
     case Opcode::Real:
     case Opcode::Imag: return a;
     case Opcode::Abs:
-      return hlo::is_complex(site.operand_type(0)) ? site.rounded(a, {4 * numerics::unit_roundoff(site.type()), 0, 0})
-                                                   : a;
+      return hlo::is_complex(site.operand_type(0)) ? site.rounded(a, {4 * site.unit_roundoff(), 0, 0}) : a;
     case Opcode::Sign:
       return a ? (hlo::is_complex(site.type()) ? Deviation(undetermined_where(*a)) : sign(site, *a)) : a;
     case Opcode::Floor:

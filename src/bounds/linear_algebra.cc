@@ -82,7 +82,7 @@ Expression transposed(Expression a) {
 
 double roundings(const Site& site, const Shape& matrix) {
   const auto size = static_cast<double>(matrix.dimensions().back());
-  return block_factor * (numerics::sum_growth(site.contract(), size) + 2) * numerics::unit_roundoff(site.type());
+  return block_factor * (numerics::sum_growth(site.contract(), size) + 2) * site.unit_roundoff();
 }
 
 // What the terms of one element may lose where they underflow: flushed to zero, else a rounding of a subnormal each.

@@ -77,7 +77,7 @@ Expression doubt_of_places(const Site& site, Expression keys, Expression shift, 
 
 // Below which numbers count as zero when they are compared; 0: none do.
 double least_compared(const Site& site, ElementType type) {
-  return site.contract().flush_subnormals && hlo::is_float(type) ? numerics::flushed_below(type) : 0;
+  return hlo::is_float(type) ? numerics::underflow(site.contract(), type).most : 0;
 }
 
 // Numbers as comparisons see them; `type` is what the program has them in.

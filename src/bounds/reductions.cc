@@ -36,8 +36,21 @@ Expression reduced(const Site& site, Opcode opcode, Expression operand, Expressi
                                                {operand.index, converted(init, type).index})};
 }
 
+// Adding 0 rounds nothing: in long sums the terms that are not 0 count.
+constexpr double long_sum = 4096;
+
+// How many terms of a sum are not 0, with its initial value.
+Expression terms_that_count(const Site& site) {
+  const auto counts = [&](size_t i) {
+    Expression size = abs(site.real(i));
+    if (const Deviation e = site.deviation(i)) size = size + *e;
+    return where(size <= 0.0, size.constant(0), size.constant(1));
+  };
+  return reduced(site, Opcode::Add, counts(0), counts(1));
+}
+
 Deviation sum_rule(const Site& site) {
-  const double unit = numerics::unit_roundoff(site.type());
+  const double unit = site.unit_roundoff();
   const double wide = std::min(unit, numerics::unit_roundoff(ElementType::F32));
   const double terms = terms_of(site);
   double roundings = numerics::sum_growth(site.contract(), terms) * wide;
@@ -52,14 +65,26 @@ Deviation sum_rule(const Site& site) {
   const Deviation element = site.deviation(0), init = site.deviation(1);
   const auto or_zero = [&](size_t i, const Deviation& e) { return e ? *e : site.deviation_or_zero(i); };
   Deviation total;
-  if (element || init) total = total_of(or_zero(0, element), or_zero(1, init));
-  if (roundings > 0 && statistical) {
+  if (statistical) {
+    if (element || init) total = total_of(or_zero(0, element), or_zero(1, init));
     const auto most = [&](size_t i, const Deviation& e) { return e ? site.magnitude(i) + *e : site.magnitude(i); };
-    total = sum(total, total_of(most(0, element) * roundings, most(1, init) * roundings));
+    if (roundings > 0) total = sum(total, total_of(most(0, element) * roundings, most(1, init) * roundings));
   } else if (roundings > 0) {
-    // The terms' magnitudes are not held below infinity, as Site::magnitude() is: then nothing is in range either.
-    const Expression sizes = total_of(abs(site.real(0)), abs(site.real(1)));
-    total = sum(total, site.sum_within_range(total ? sizes + *total : sizes, 1) * roundings);
+    // The terms' magnitudes are not held below infinity, as Site::magnitude() is: then nothing is in range either. What
+    // underflows here is of terms whose sum is exact.
+    const auto rounded = [&](size_t i, const Deviation& e) {
+      const Expression size = e ? abs(site.real(i)) + *e : abs(site.real(i));
+      return size * roundings;
+    };
+    const bool counts = terms >= long_sum && unit == wide;
+    const auto moved = [&](size_t i, const Deviation& e) { return e && !counts ? rounded(i, e) + *e : rounded(i, e); };
+    total = site.sum_within_range(total_of(moved(0, element), moved(1, init)), roundings);
+    if (counts) {
+      total = min(*total, *total * (max(terms_that_count(site) - 1, 0) * (unit / roundings)));
+      if (element || init) total = sum(total, total_of(or_zero(0, element), or_zero(1, init)));
+    }
+  } else if (element || init) {
+    total = total_of(or_zero(0, element), or_zero(1, init));
   }
   if (const double flushed = site.flushed_terms(2 * terms); flushed > 0)
     total = sum(total, site.result_magnitude().constant(flushed));
@@ -69,9 +94,10 @@ Deviation sum_rule(const Site& site) {
 // The order of factors is free: while no product of some of them can overflow or lose bits to underflow, only roundings
 // differ.
 Deviation product_rule(const Site& site) {
-  const double unit = std::max(numerics::unit_roundoff(site.type()), numerics::unit_roundoff(ElementType::F64));
-  const double roundings = numerics::sum_growth(site.contract(), terms_of(site) + 1) * unit;
-  if (!site.any_deviates() && (terms_of(site) <= 1 || numerics::unit_roundoff(site.type()) == 0)) return std::nullopt;
+  const double unit = std::max(site.unit_roundoff(), numerics::unit_roundoff(ElementType::F64));
+  const double factor_error = unit + numerics::function_error(site.contract(), Opcode::Multiply, site.type()).relative;
+  const double roundings = numerics::sum_growth(site.contract(), terms_of(site) + 1) * factor_error;
+  if (!site.any_deviates() && (terms_of(site) <= 1 || site.unit_roundoff() == 0)) return std::nullopt;
   const auto product_of = [&](auto&& factor) { return reduced(site, Opcode::Multiply, factor(0), factor(1)); };
   const auto most = [&](size_t i) { return site.magnitude(i) + site.deviation_or_zero(i); };
   const Expression bound = max(product_of(most) * (1 + 2 * roundings) - site.result_magnitude(), 0);
@@ -80,9 +106,10 @@ Deviation product_rule(const Site& site) {
     const Expression size = site.magnitude(i);
     return where(size <= 0.0, size.constant(1), min(size, 1));
   });
-  const auto format = *hlo::float_format(site.type());
-  const double highest = std::ldexp(1.0, (1 << format.exponent_bits) - 2 - format.bias);
-  const Expression in_range = (smallest >= smallest.constant(hlo::least_normal(format))) & (largest < highest);
+  const double highest = numerics::overflow(site.contract(), site.type()) / 2;
+  const double lowest = std::max(hlo::least_normal(*hlo::float_format(site.type())),
+                                 numerics::underflow(site.contract(), site.type()).below);
+  const Expression in_range = (smallest >= smallest.constant(lowest)) & (largest < highest);
   return site.rounded(or_infinite(in_range, bound));
 }
 

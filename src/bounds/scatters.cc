@@ -44,13 +44,14 @@ Expression collisions(const Site& site) {
 }
 
 Deviation added(const Site& site) {
-  const double unit = numerics::unit_roundoff(site.type());
+  const double unit = site.unit_roundoff();
   Deviation total;
   if (unit > 0) {
-    // One addition for each update; an update that comes alone is one rounding of exact operands.
+    // One addition for each update; an update that comes alone is one addition of exact operands.
+    const bool is_exact = numerics::function_error(site.contract(), Opcode::Add, site.type()).relative == 0;
     const Expression magnitudes = scattered(site, Opcode::Add, site.magnitude(0), site.magnitude(2));
     const Expression count = collisions(site);
-    total = where(count <= 1.0, count.constant(0), count * magnitudes * unit);
+    total = where(count <= (is_exact ? 1.0 : 0.0), count.constant(0), count * magnitudes * unit);
   }
   if (site.any_deviates_in_arithmetic())
     total = sum(total, scattered(site, Opcode::Add, site.arithmetic_deviation_or_zero(0),
@@ -92,7 +93,7 @@ Deviation extremum(const Site& site) {
 // Where subnormal numbers count as zero they tie with zeros and with each other: any of them may be the one that is
 // chosen of its window. Nothing else is chosen then, and nothing else stays without what it had.
 Deviation chosen_among_zeros(const Site& site) {
-  const double limit = site.contract().flush_subnormals ? numerics::flushed_below(site.type()) : 0;
+  const double limit = numerics::underflow(site.contract(), site.type()).most;
   if (limit == 0) return std::nullopt;
   const Expression magnitude = abs(site.real(0));
   const Expression counts_as_zero = where(magnitude < limit, magnitude.constant(1), magnitude.constant(0));
@@ -125,8 +126,7 @@ Deviations bound_select_and_scatter(const Site& site) {
   // Which element of a window is chosen must be certain.
   if (site.moved_deviation(0) || combiner_of(site.called(1)) != Combiner::Add || !hlo::is_float(site.type()))
     return site.unbounded();
-  const double roundings =
-      numerics::sum_growth(site.contract(), site.window_elements() + 1) * numerics::unit_roundoff(site.type());
+  const double roundings = numerics::sum_growth(site.contract(), site.window_elements() + 1) * site.unit_roundoff();
   Expression source = site.magnitude(1) * roundings;
   Expression init = site.magnitude(2) * roundings;
   if (site.deviation(1)) source = source + *site.deviation(1);

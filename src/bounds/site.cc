@@ -21,13 +21,6 @@ double largest_finite(ElementType type) {
   return type == ElementType::F64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
 }
 
-// The largest finite number of a float type.
-double largest_of(ElementType type) {
-  if (hlo::is_complex(type)) type = hlo::component_type(type);
-  const auto format = hlo::float_format(type);
-  return format ? hlo::largest_finite(*format) : infinity;
-}
-
 // What an implementation multiplies before it reduces its argument, at most.
 Expression scaled_argument(const Site& site) {
   const Expression first = site.magnitude(0);
@@ -61,7 +54,8 @@ Deviation ordinary_operands(const Site& site) {
 // implementation that is not correctly rounded may round it elsewhere. Further beyond, none does.
 Deviation rounded_to_end(const Site& site) {
   const double beyond = site.type() == ElementType::F64 ? 800 : 110;
-  switch (site.instruction.opcode) {
+  const Opcode opcode = site.instruction.opcode;
+  switch (opcode) {
     case Opcode::Cosh:
     case Opcode::Exponential:
     case Opcode::ExponentialMinusOne:
@@ -70,12 +64,26 @@ Deviation rounded_to_end(const Site& site) {
     case Opcode::Sinh: {
       if (hlo::is_complex(site.type())) return std::nullopt;
       const Expression argument = scaled_argument(site);
+      if (opcode == Opcode::Exponential) return argument < beyond;
       return (argument > 0.0) & (argument < beyond) & (site.magnitude(0) > 0.0);
     }
     case Opcode::Atan2:
     case Opcode::Divide: return hlo::is_complex(site.type()) ? std::nullopt : ordinary_operands(site);
     default: return std::nullopt;
   }
+}
+
+// What numbers of these magnitudes may lose because subnormals count as zero: to zero, and not beyond it.
+Expression lost_by_underflow(Expression size, const numerics::Underflow& underflow) {
+  const Expression most = underflow.most < underflow.below ? min(size, underflow.most) : size;
+  return where(size < underflow.below, most, size.constant(0));
+}
+
+// Infinite where finite operands have an infinite result that is not exact, as quotients by zero are.
+Deviation overflows_to_infinity(const Site& site, const Deviation& total) {
+  const Deviation ordinary = ordinary_operands(site);
+  if (!total || !ordinary) return total;
+  return where(*ordinary & (abs(site.result_real()) >= total->constant(infinity)), total->constant(infinity), *total);
 }
 
 // A rounding to a narrow type that may be left out: relative, but where it makes 0 or infinity.
@@ -166,10 +174,8 @@ Expression Site::result_magnitude() const { return magnitude_of({&builder, resul
 
 Deviation Site::deviation(size_t i) const {
   const Deviation& moved = moved_deviation(i);
-  const double limit = contract().flush_subnormals ? numerics::flushed_below(operand_type(i)) : 0;
-  if (limit == 0) return moved;
-  const Expression size = magnitude(i);
-  return sum(moved, where(size < limit, size, size.constant(0)));
+  const numerics::Underflow underflow = numerics::underflow(contract(), operand_type(i));
+  return underflow.below > 0 ? sum(moved, lost_by_underflow(magnitude(i), underflow)) : moved;
 }
 
 bool Site::any_deviates() const {
@@ -190,7 +196,7 @@ Deviation Site::rounded(Deviation propagated) const {
 }
 
 Deviation Site::rounded(Deviation propagated, numerics::FunctionError own) const {
-  const double unit = numerics::unit_roundoff(type());
+  const double unit = unit_roundoff();
   if (unit == 0) return propagated ? Deviation(inflated(*propagated)) : propagated;
   Deviation total;
   if (propagated) {
@@ -203,9 +209,9 @@ Deviation Site::rounded(Deviation propagated, numerics::FunctionError own) const
 
 Deviation Site::with_own_error(Deviation total, const Deviation& propagated, numerics::FunctionError own) const {
   if (is_output) own.elided = 0;
-  const double unit = numerics::unit_roundoff(type());
-  const double flushed = contract().flush_subnormals ? numerics::flushed_below(type()) : 0;
-  const bool always = own.relative > 0 || own.absolute > 0 || own.argument > 0 || own.elided > 0 || flushed > 0;
+  const double unit = unit_roundoff();
+  const numerics::Underflow underflow = numerics::underflow(contract(), type());
+  const bool always = own.relative > 0 || own.absolute > 0 || own.argument > 0 || own.elided > 0 || underflow.below > 0;
   if (!total && !always) return std::nullopt;
   const Expression size = result_magnitude();
   const double largest = largest_finite(size.shape().element_type());
@@ -213,34 +219,43 @@ Deviation Site::with_own_error(Deviation total, const Deviation& propagated, num
   const Expression reach = (propagated ? size + *propagated : size) * (1 + 2 * unit);
   // What exact operands make 0, NaN or infinite is that everywhere, but where a finite number is rounded to it.
   const auto where_inexact = [&](Expression error) {
-    Expression inexact = (size > 0.0) & (size < largest);
+    const Deviation rounds_to_end = rounded_to_end(*this);
+    // Where an exponential is finite and not 0 its argument says.
+    const bool by_argument = instruction.opcode == Opcode::Exponential && rounds_to_end.has_value();
+    Expression inexact = by_argument ? *rounds_to_end : (size > 0.0) & (size < largest);
     if (propagated) inexact = inexact | (*propagated > 0.0);
-    if (const Deviation rounds_to_end = rounded_to_end(*this)) inexact = inexact | *rounds_to_end;
+    if (rounds_to_end && !by_argument) inexact = inexact | *rounds_to_end;
     return where(inexact, error, size.constant(0));
   };
   // An implementation that is not correctly rounded may be off by its error and by a rounding, the reference by
   // another.
-  if (own.relative > 0) total = sum(total, where_inexact(reach * (own.relative + 2 * unit) + 2 * smallest(type())));
+  if (own.relative > 0) {
+    const double relative = own.relative + 2 * unit;
+    const Expression error =
+        own.argument > 0 ? reach * (scaled_argument(*this) * own.argument + relative) : reach * relative;
+    total = sum(total, where_inexact(error + 2 * smallest(type())));
+  }
   if (own.absolute > 0) {
     const double with_rounding = own.absolute * (1 + 2 * unit);
     total = sum(total, where(size < largest, size.constant(with_rounding), size.constant(0)));
   }
   if (own.elided > 0) total = sum(total, elided_rounding(*this, size, reach, own.elided));
-  if (own.argument > 0) total = sum(total, where_inexact(reach * (scaled_argument(*this) * own.argument)));
   if (total) total = inflated(*total);
-  // To zero, and not beyond it.
-  if (flushed > 0) total = sum(total, where(size < 2 * flushed, size, size.constant(0)));
+  // The unrounded result may lose it before it is rounded.
+  if (underflow.below > 0) total = sum(total, lost_by_underflow(size, {2 * underflow.below, 2 * underflow.most}));
+  if (numerics::are_pairs(contract(), type())) total = overflows_to_infinity(*this, total);
   return within_range(total);
 }
 
 Expression Site::sum_within_range(Expression roundings, double unit) const {
-  return or_infinite(roundings < largest_of(type()) * unit, roundings);
+  return or_infinite(roundings < numerics::overflow(contract(), type()) * unit, roundings);
 }
 
 Deviation Site::within_range(Deviation total) const {
   if (!total) return total;
   const Expression size = result_magnitude();
-  const Expression overflows = (*total > 0.0) & (size + *total >= size.constant(largest_of(type())));
+  const Expression overflows =
+      (*total > 0.0) & (size + *total >= size.constant(numerics::overflow(contract(), type())));
   return where(overflows, total->constant(infinity), *total);
 }
 
@@ -252,19 +267,17 @@ Expression Site::arithmetic_deviation_or_zero(size_t i) const {
 bool Site::any_deviates_in_arithmetic() const {
   if (any_deviates()) return true;
   for (size_t i = 0; i < operands.size(); ++i)
-    if (contract().flush_subnormals && numerics::flushed_below(operand_type(i)) > 0) return true;
+    if (numerics::underflow(contract(), operand_type(i)).below > 0) return true;
   return false;
 }
 
 Expression Site::any_of_zeros(Expression deviation) const {
-  const double limit = contract().flush_subnormals ? numerics::flushed_below(type()) : 0;
+  const double limit = numerics::underflow(contract(), type()).most;
   if (limit == 0) return deviation;
   return deviation + where(result_magnitude() < limit, deviation.constant(2 * limit), deviation.constant(0));
 }
 
-double Site::flushed_terms(double terms) const {
-  return contract().flush_subnormals ? terms * numerics::flushed_below(type()) : 0;
-}
+double Site::flushed_terms(double terms) const { return terms * numerics::underflow(contract(), type()).most; }
 
 Expression Site::reduced_along(Opcode operation, Expression a, std::vector<int64_t> dimensions) const {
   const ElementType type = a.shape().element_type();

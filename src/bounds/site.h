@@ -46,10 +46,10 @@ struct Site {
 
   [[nodiscard]] const numerics::Contract& contract() const;
   [[nodiscard]] hlo::ElementType type() const { return instruction.shape.element_type(); }
+  // numerics::unit_roundoff() under the contract.
+  [[nodiscard]] double unit_roundoff() const { return numerics::unit_roundoff(contract(), type()); }
   [[nodiscard]] hlo::ElementType operand_type(size_t i) const { return operand_shape(i).element_type(); }
-  [[nodiscard]] const hlo::Shape& operand_shape(size_t i) const {
-    return computation.instructions[instruction.operands[i]].shape;
-  }
+  [[nodiscard]] hlo::Shape operand_shape(size_t i) const { return builder.shape(operands[i]->index); }
   // Called computation `i` of the instruction, in the original module.
   [[nodiscard]] const hlo::Computation& called(size_t i) const;
 

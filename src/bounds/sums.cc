@@ -43,7 +43,7 @@ Expression product(const Site& site, Expression a, Expression b) {
 // `terms` products are summed for each element of the result.
 Deviation sum_of_products(const Site& site, double terms) {
   const Deviation a = site.deviation(0), b = site.deviation(1);
-  const double unit = std::min(numerics::unit_roundoff(site.type()), numerics::unit_roundoff(ElementType::F32));
+  const double unit = std::min(site.unit_roundoff(), numerics::unit_roundoff(ElementType::F32));
   double roundings = 0;
   if (terms > 1 && unit > 0) roundings = (numerics::sum_growth(site.contract(), terms) + 1) * unit;
   if (hlo::is_complex(site.type())) roundings += 8 * unit;
@@ -108,7 +108,7 @@ Deviations bound_fft(const Site& site) {
   const bool halved = site.instruction.attributes().fft_type() == proto::IRFFT;
   const bool inverse = halved || site.instruction.attributes().fft_type() == proto::IFFT;
   const double scale = (halved ? 2 : 1) / (inverse ? terms : 1);
-  const double roundings = (numerics::sum_growth(site.contract(), terms) + 8) * numerics::unit_roundoff(site.type());
+  const double roundings = (numerics::sum_growth(site.contract(), terms) + 8) * site.unit_roundoff();
   Expression each = site.magnitude(0) * (roundings * scale);
   if (const Deviation a = site.deviation(0)) each = each + *a * scale;
 

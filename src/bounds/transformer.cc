@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+
+#include "bounds/narrow.h"
 
 namespace sapper::bounds {
 
@@ -56,6 +59,21 @@ bool only_moves(Opcode opcode) {
     case Opcode::Tuple: return true;
     default: return false;
   }
+}
+
+// Instructions whose f64 arrays are no pairs of f32 yet, where f64 is held in such.
+bool makes_numbers(const Instruction& instruction) {
+  const bool moves = only_moves(instruction.opcode) && instruction.opcode != Opcode::GetTupleElement;
+  return !moves && instruction.shape.is_array() && instruction.shape.element_type() == ElementType::F64;
+}
+
+// The pairs of f32 that stand for numbers: what they are rounded to, and what the rest is rounded to.
+Expression as_pairs(Expression numbers) {
+  const Expression leading = converted(converted(numbers, ElementType::F32), ElementType::F64);
+  const Expression rest = converted(converted(numbers - leading, ElementType::F32), ElementType::F64);
+  // A zero without a rest keeps its sign.
+  const Expression has_rest = (abs(leading) < std::numeric_limits<double>::infinity()) & (abs(rest) > 0.0);
+  return where(has_rest, leading + rest, leading);
 }
 
 // Of a computation whose root leaves the program: instructions whose values do too, and go nowhere else.
@@ -135,11 +153,13 @@ BoundedComputation Transformer::transform(const Computation& computation, const 
   std::vector<Value> values(computation.instructions.size());
   for (size_t i = 0; i < values.size(); ++i) {
     const Instruction& instruction = computation.instructions[i];
+    builder.name_after(instruction.name);
     if (instruction.opcode == Opcode::Parameter) {
       values[i] = parameters[static_cast<size_t>(instruction.parameter_number)];
+      if (contract_.float64_pairs && makes_numbers(instruction))
+        values[i].index = as_pairs({&builder, values[i].index}).index;
       continue;
     }
-    builder.name_after(instruction.name);
     Site site{*this, builder, computation, instruction, {}, outputs[i], constant[i], 0};
     std::vector<InstructionIndex> operands;
     for (const InstructionIndex operand : instruction.operands) {
@@ -150,10 +170,15 @@ BoundedComputation Transformer::transform(const Computation& computation, const 
       values[i] = rule(site);
       continue;
     }
+    const Rule rule = rules_(instruction.opcode);
+    if (rules_ == find_rule && is_narrow_arithmetic(site)) {
+      values[i] = narrow_arithmetic(site, rule);
+      continue;
+    }
     Instruction copy = instruction;
     for (ComputationIndex& called : copy.called) called = copied(called);
     site.result = builder.copy(std::move(copy), std::move(operands));
-    const Rule rule = rules_(instruction.opcode);
+    if (contract_.float64_pairs && makes_numbers(instruction)) site.result = as_pairs({&builder, site.result}).index;
     values[i] = {site.result, rule != nullptr ? rule(site) : site.unbounded()};
   }
 

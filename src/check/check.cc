@@ -416,6 +416,7 @@ Policy policy_of(const CheckOptions& options) {
       fast_min_max == options.configuration.options.end() || fast_min_max->second != target::OptionValue(false);
   return {.strict = options.strict,
           .bfloat16_products = platform == target::Platform::Tpu,
+          .float64_pairs = platform == target::Platform::Tpu,
           .fast_min_max = platform == target::Platform::Cpu && has_fast_min_max};
 }
 

@@ -39,6 +39,7 @@ struct Policy {
   bool strict = false;             // nothing: every operation as written
   bool bfloat16_products = false;  // f32 dots and convolutions of default precision run in one bf16 pass (XLA:TPU)
   bool short_formulas = false;     // functions are computed by the emitters' formulas (XLA:TPU)
+  bool float64_pairs = false;      // f64 is emulated by pairs of f32 (XLA:TPU)
   bool fast_min_max = false;       // minima and maxima may drop a NaN (XLA:CPU's xla_cpu_enable_fast_min_max)
 };
 
@@ -70,6 +71,7 @@ class Judge {
   struct Bounds {
     numerics::Contract contract;
     std::vector<hlo::Literal> deviations;  // of the leaves; of an invalid shape where there is nothing to deviate
+    std::vector<hlo::Literal> values;      // what the leaves deviate from; empty: the reference
     std::vector<std::string> unbounded;
     std::optional<Error> error;
   };

@@ -30,6 +30,9 @@ struct Contract {
   bool bfloat16_products = false;
   // Functions are computed by the formulas of XLA:TPU's emitters.
   bool short_formulas = false;
+  // f64 is emulated by pairs of f32, the number and what it is rounded by (XLA:TPU): it has the range of f32, and 48
+  // bits.
+  bool float64_pairs = false;
   // Where a sort is not stable, or top-k does not say, elements that compare equal come in any order.
   bool unordered_ties = false;
   // Errors of the terms of a sum, and its roundings, add up as independent ones do (the root of the sum of squares),
@@ -43,13 +46,28 @@ struct Contract {
 // operands. All zero: it must be correctly rounded.
 [[nodiscard]] FunctionError function_error(const Contract& contract, hlo::Opcode opcode, hlo::ElementType type);
 
+// Whether numbers of `type` are held as pairs of f32.
+[[nodiscard]] bool are_pairs(const Contract& contract, hlo::ElementType type);
+
 // Below which numbers of a type may count as zero where subnormals are flushed: the smallest normal f32 for all types
 // that have its exponents, 0 for others.
 [[nodiscard]] double flushed_below(hlo::ElementType type);
 
+// What an operand or result smaller than `below` may lose because subnormals count as zero: all of it, but at most
+// `most`. Zeros: nothing is lost.
+struct Underflow {
+  double below = 0;
+  double most = 0;
+};
+[[nodiscard]] Underflow underflow(const Contract& contract, hlo::ElementType type);
+
+// From which on numbers of a float type have no finite place; of the components for complex types. Infinity for others.
+[[nodiscard]] double overflow(const Contract& contract, hlo::ElementType type);
+
 // Half a unit in the last place of 1: the largest relative error of a rounding to `type`. 0 for types that are not
-// floating point; of the components for complex types.
+// floating point; of the components for complex types. Under a contract: of an addition in `type`.
 [[nodiscard]] double unit_roundoff(hlo::ElementType type);
+[[nodiscard]] double unit_roundoff(const Contract& contract, hlo::ElementType type);
 
 // The relative error of a sum of n terms rounded to f32 or wider after each addition, in any order, per unit of
 // roundoff: n - 1 (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2).

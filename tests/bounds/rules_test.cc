@@ -357,6 +357,35 @@ TEST(Rules, LargeExponentialsAreBounded) {
   EXPECT_LT(deviations("x = f32[1] parameter(0)\nROOT e = f32[1] exponential(x)", {{88.03}})[0], 0x1p127 * 1e-4);
 }
 
+// bf16 arithmetic is f32 arithmetic that is rounded once: where that is not near a tie nothing deviates.
+TEST(Rules, NarrowArithmeticDeviatesNearTies) {
+  const std::string exponential = "x = f32[2] parameter(0)\nn = bf16[2] convert(x)\nROOT e = bf16[2] exponential(n)";
+  // e^1 = 2.71828 is rounded to 2.71875, far from both neighbours' ties.
+  EXPECT_EQ(deviations(exponential, {{1, 0}}), (std::vector<double>{0, 0}));
+  const std::string quotient =
+      "x = f32[1] parameter(0)\ny = f32[1] parameter(1)\nl = f32[1] log(y)\nn = bf16[1] convert(l)\n"
+      "m = bf16[1] convert(x)\nROOT q = bf16[1] multiply(m, n)";
+  EXPECT_EQ(deviations(quotient, {{3}, {2}}), (std::vector<double>{0}));
+  // A sum of products near the tie between 256 and 258.
+  const std::string sum =
+      "x = f32[2] parameter(0)\ny = f32[2] parameter(1)\nm = bf16[2] convert(x)\nn = bf16[2] convert(y)\n"
+      "d = bf16[] dot(m, n), lhs_contracting_dims={0}, rhs_contracting_dims={0}\nROOT r = bf16[1] reshape(d)";
+  EXPECT_GE(deviations(sum, {{16, 1}, {16, 1}})[0], 2);
+  EXPECT_EQ(deviations(sum, {{16, 1}, {16, 0.5}})[0], 0);
+}
+
+// Zeros round nothing.
+TEST(Rules, LongSumsCountTheirTerms) {
+  std::vector<double> terms(8192);
+  terms[5] = terms[7] = terms[8000] = 1;
+  const std::string sum =
+      "x = f32[8192] parameter(0)\nz = f32[] constant(0)\n"
+      "s = f32[] reduce(x, z), dimensions={0}, to_apply=add\nROOT r = f32[1] reshape(s)";
+  const std::string add = "add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}";
+  EXPECT_LT(deviations(entry_module(sum, add), {floats(terms)})[0], 20 * u);
+  EXPECT_GE(deviations(entry_module(sum, add), {floats(std::vector<double>(8192, 1))})[0], 8191.0 * 8192 * u);
+}
+
 TEST(Rules, WhatHasNoBoundIsNamed) {
   const Module module = entry_module(
       "x = f32[2] parameter(0)\ne = f32[2] exponential(x)\n"

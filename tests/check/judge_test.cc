@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "hlo/text.h"
 #include "hlo/verifier.h"
 
@@ -78,6 +80,32 @@ ENTRY e {
   EXPECT_EQ(judge(text, x, got).verdict, Verdict::Policy);
   EXPECT_EQ(judge(text, x, got, true).verdict, Verdict::Mismatch);
   EXPECT_EQ(judge(text, x, array(ElementType::F32, {0, 5})).verdict, Verdict::Mismatch);
+}
+
+// XLA:TPU has no f64: a number is the sum of two of f32.
+TEST(Judge, PairsOfFloatsAreAPolicyForDoublesAndNoLessIs) {
+  const Module module = parse("HloModule m\nENTRY e {\n x = f64[4] parameter(0)\n ROOT y = f64[4] multiply(x, x)\n}\n");
+  const std::vector<Literal> x{array(ElementType::F64, {1.1, 1.3, 1e30, 1e-30})};
+  const auto judged = [&](std::vector<double> got, Policy policy) {
+    Judge judge(module, x, {}, std::nullopt, policy);
+    EXPECT_TRUE(judge.prepare());
+    return judge.judge(array(ElementType::F64, got)).verdict;
+  };
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const Policy pairs{.float64_pairs = true}, strict{.strict = true, .float64_pairs = true};
+  const std::vector<double> right = {1.1 * 1.1, 1.3 * 1.3, 1e30 * 1e30, 1e-30 * 1e-30};
+  EXPECT_EQ(judged(right, pairs), Verdict::Agree);
+  // 48 bits, the range of f32: what is too large becomes infinite or NaN, what is too small 0.
+  const std::vector<double> rounded = {right[0] * (1 + 0x1p-47), right[1] * (1 - 0x1p-46), nan, 0};
+  EXPECT_EQ(judged(rounded, pairs), Verdict::Policy);
+  EXPECT_EQ(judged(rounded, strict), Verdict::Mismatch);
+  EXPECT_EQ(judged(rounded, {}), Verdict::Mismatch);
+  std::vector<double> single = rounded;
+  single[0] = static_cast<float>(right[0]);
+  EXPECT_EQ(judged(single, pairs), Verdict::Mismatch) << "the leading half alone";
+  std::vector<double> lost = rounded;
+  lost[1] = nan;
+  EXPECT_EQ(judged(lost, pairs), Verdict::Mismatch) << "a NaN for a number that a pair can hold";
 }
 
 TEST(Judge, DecisionsOverRoundedValuesMayGoEitherWay) {
