@@ -10,6 +10,7 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "target/process.h"
 
@@ -72,20 +73,22 @@ Result<TraceWriter> TraceWriter::create(const std::string& path, std::span<const
     memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (memory == MAP_FAILED)
     return fail(ErrorKind::Interrupted, "{}: no {} MiB for the trace of the kernel", path, bytes >> 20);
-  writer.file_ = static_cast<std::byte*>(memory);
-  writer.file_bytes_ = bytes;
-  writer.end_ = writer.file_ + bytes;
-  writer.at_ = writer.file_ + sizeof(TraceHeader) + padded(code.size());
-  writer.header_ = new (writer.file_) TraceHeader{.magic = TraceHeader::expected_magic, .code_bytes = code.size()};
-  std::memcpy(writer.file_ + sizeof(TraceHeader), code.data(), code.size());
+  auto* const begin = static_cast<std::byte*>(memory);
+  writer.file_ = {begin, Unmap{bytes}};
+  writer.end_ = begin + bytes;
+  writer.at_ = begin + sizeof(TraceHeader) + padded(code.size());
+  writer.header_ = new (begin) TraceHeader{.magic = TraceHeader::expected_magic, .code_bytes = code.size()};
+  std::memcpy(begin + sizeof(TraceHeader), code.data(), code.size());
   return writer;
 }
+
+void TraceWriter::Unmap::operator()(std::byte* memory) const { munmap(memory, bytes); }
 
 void TraceWriter::close() {
   if (file_ == nullptr) return;
   header_->seconds += processor_seconds() - start_;
   const size_t used = sizeof(TraceHeader) + padded(header_->code_bytes) + header_->record_bytes;
-  munmap(std::exchange(file_, nullptr), file_bytes_);
+  file_.reset();
   (void)!truncate(path_.c_str(), static_cast<off_t>(used));  // a longer file is no harm
 }
 
@@ -104,7 +107,7 @@ void TraceWriter::put(const T& value) {
 
 void TraceWriter::publish() {
   std::atomic_signal_fence(std::memory_order_release);
-  header_->record_bytes = static_cast<uint64_t>(at_ - file_) - sizeof(TraceHeader) - padded(header_->code_bytes);
+  header_->record_bytes = static_cast<uint64_t>(at_ - file_.get()) - sizeof(TraceHeader) - padded(header_->code_bytes);
 }
 
 bool TraceWriter::record_call(RecordKind kind, SteppedMemory memory) {

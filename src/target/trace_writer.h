@@ -5,9 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "base/error.h"
 #include "target/trace.h"
@@ -37,7 +37,7 @@ class TraceWriter {
   // Makes the file, with the header and the code. Interrupted: there is no room for it.
   [[nodiscard]] static Result<TraceWriter> create(const std::string& path, std::span<const std::byte> code,
                                                   const StepLimits& limits);
-  TraceWriter(TraceWriter&& other) noexcept : TraceWriter(std::as_const(other)) { other.file_ = nullptr; }
+  TraceWriter(TraceWriter&&) noexcept = default;
   TraceWriter& operator=(TraceWriter&&) = delete;
   ~TraceWriter() { close(); }
   // The file is as long as what was written, with the processor time since it was made; nothing is written any more.
@@ -59,7 +59,6 @@ class TraceWriter {
 
  private:
   TraceWriter() = default;
-  TraceWriter(const TraceWriter&) = default;
 
   // What XLA:CPU passes to a kernel, in its first argument.
   struct KernelCall {
@@ -77,6 +76,10 @@ class TraceWriter {
     alignas(64) std::array<std::byte, 1024> more{};
     std::array<uint64_t, 8> masks{};
   };
+  struct Unmap {
+    size_t bytes;
+    void operator()(std::byte* memory) const;
+  };
   // Where these parts lie in the area.
   struct Layout {
     uint32_t middle = 0;  // the second 16 bytes of vectors 0 to 15
@@ -89,14 +92,13 @@ class TraceWriter {
   void put(const T& value);
   void publish();
   [[nodiscard]] bool record_call(RecordKind kind, SteppedMemory memory);
-  [[nodiscard]] StepRecord changes(uint32_t offset, const RegisterImage& registers);
+  [[nodiscard]] StepRecord changes(uint32_t offset, const RegisterImage& now);
 
   std::string path_;
   StepLimits limits_;
   double start_ = 0;
   Layout layout_;
-  std::byte* file_ = nullptr;
-  size_t file_bytes_ = 0;
+  std::unique_ptr<std::byte, Unmap> file_;
   std::byte* end_ = nullptr;
   std::byte* at_ = nullptr;  // where the next record goes
   TraceHeader* header_ = nullptr;

@@ -45,8 +45,8 @@ class Tracing {
   // Until all calls are traced or the process says that it is done, or ends.
   void run() {
     while (!trace_.is_over() && !is_told_to_end_) {
-      const auto waiting = std::find_if(threads_.begin(), threads_.begin() + count_,
-                                        [](const Thread& thread) { return thread.state == State::AtEntry; });
+      auto* const waiting = std::find_if(threads_.begin(), threads_.begin() + count_,
+                                         [](const Thread& thread) { return thread.state == State::AtEntry; });
       if (waiting != threads_.begin() + count_) {
         if (!trace_call(*waiting)) return;
         continue;
