@@ -19,7 +19,8 @@ constexpr std::array exact = {
 
 Deviations bound_custom_call(const Site& site) {
   const std::string& target = site.instruction.attributes().custom_call_target();
-  if (hlo::is_identity_call(site.instruction) && site.instruction.shape.same_ignoring_layout(site.operand_shape(0)))
+  if (hlo::is_identity_call(site.instruction) && site.operands.size() == 1 &&
+      site.instruction.shape.same_ignoring_layout(site.operand_shape(0)))
     return bound_pass_through(site);
   if (std::ranges::find(exact, target) != exact.end()) return bound_exact(site);
   if (target == "TopK") return bound_topk(site);

@@ -31,11 +31,11 @@ inline constexpr std::array<std::string_view, 8> annotations = {
          std::ranges::find(index_marks, instruction.attributes().custom_call_target()) != index_marks.end();
 }
 
-// Whether the instruction's value is that of its one operand.
+// Whether the instruction's value is its one operand, where that has the same shape.
 [[nodiscard]] inline bool is_identity_call(const Instruction& instruction) {
-  if (instruction.opcode != Opcode::CustomCall || instruction.operands.size() != 1) return false;
   return is_index_mark(instruction) ||
-         std::ranges::find(annotations, instruction.attributes().custom_call_target()) != annotations.end();
+         (instruction.opcode == Opcode::CustomCall &&
+          std::ranges::find(annotations, instruction.attributes().custom_call_target()) != annotations.end());
 }
 
 }  // namespace sapper::hlo

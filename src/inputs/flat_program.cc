@@ -156,7 +156,7 @@ class Flattener {
   }
 
   bool is_mark(ComputationIndex computation, const Instruction& instruction) const {
-    if (!hlo::is_identity_call(instruction)) return false;
+    if (!hlo::is_identity_call(instruction) || instruction.operands.size() != 1) return false;
     const Instruction& operand = module_.computations[computation].instructions[instruction.operands[0]];
     return instruction.shape.same_ignoring_layout(operand.shape);
   }
