@@ -65,7 +65,8 @@ Value narrow_arithmetic(const Site& site, Deviations (*rule)(const Site& site)) 
   Instruction wide = site.instruction;
   wide.name += ".wide";
   wide.shape = wide.shape.with_element_type(ElementType::F32);
-  Site computed{site.transformer, site.builder, site.computation, wide, site.operands, false, site.is_constant, 0};
+  // Its rounding to f32 is none of the program's, to be left out: as if it were an output's.
+  Site computed{site.transformer, site.builder, site.computation, wide, site.operands, true, site.is_constant, 0};
   std::vector<Value> operands;
   operands.reserve(site.operands.size());
   if (!sums_products(site.instruction.opcode))

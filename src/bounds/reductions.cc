@@ -65,26 +65,17 @@ Deviation sum_rule(const Site& site) {
   const Deviation element = site.deviation(0), init = site.deviation(1);
   const auto or_zero = [&](size_t i, const Deviation& e) { return e ? *e : site.deviation_or_zero(i); };
   Deviation total;
-  if (statistical) {
-    if (element || init) total = total_of(or_zero(0, element), or_zero(1, init));
+  if (element || init) total = total_of(or_zero(0, element), or_zero(1, init));
+  if (roundings > 0 && statistical) {
     const auto most = [&](size_t i, const Deviation& e) { return e ? site.magnitude(i) + *e : site.magnitude(i); };
-    if (roundings > 0) total = sum(total, total_of(most(0, element) * roundings, most(1, init) * roundings));
+    total = sum(total, total_of(most(0, element) * roundings, most(1, init) * roundings));
   } else if (roundings > 0) {
-    // The terms' magnitudes are not held below infinity, as Site::magnitude() is: then nothing is in range either. What
-    // underflows here is of terms whose sum is exact.
-    const auto rounded = [&](size_t i, const Deviation& e) {
-      const Expression size = e ? abs(site.real(i)) + *e : abs(site.real(i));
-      return size * roundings;
-    };
-    const bool counts = terms >= long_sum && unit == wide;
-    const auto moved = [&](size_t i, const Deviation& e) { return e && !counts ? rounded(i, e) + *e : rounded(i, e); };
-    total = site.sum_within_range(total_of(moved(0, element), moved(1, init)), roundings);
-    if (counts) {
-      total = min(*total, *total * (max(terms_that_count(site) - 1, 0) * (unit / roundings)));
-      if (element || init) total = sum(total, total_of(or_zero(0, element), or_zero(1, init)));
-    }
-  } else if (element || init) {
-    total = total_of(or_zero(0, element), or_zero(1, init));
+    // The terms' magnitudes are not held below infinity, as Site::magnitude() is: then nothing is in range either.
+    const Expression sizes = total_of(abs(site.real(0)), abs(site.real(1)));
+    const Expression in_range = site.sum_within_range(total ? sizes + *total : sizes, 1);
+    Expression error = in_range * roundings;
+    if (terms >= long_sum && unit == wide) error = min(error, in_range * (max(terms_that_count(site) - 1, 0) * unit));
+    total = sum(total, error);
   }
   if (const double flushed = site.flushed_terms(2 * terms); flushed > 0)
     total = sum(total, site.result_magnitude().constant(flushed));
