@@ -48,10 +48,13 @@ using MoveFunction = void (*)(const Machine& machine, const Step& step, const Vr
 struct Movement {
   MoveFunction move;
 };
-// Everything else: reads and writes the machine, and looks after definedness itself.
+// Everything else: reads and writes the machine, and looks after definedness itself. The rest says of some where their
+// results come from, conversions apart (origins.h).
 using Semantics = void (*)(Machine& machine, const Step& step);
 struct Action {
   Semantics act;
+  int lane_bits = 0;             // not 0: each lane of so many bits from the same lanes of the operands
+  MoveFunction moves = nullptr;  // the result's bits from these of the operands'
 };
 struct NoEffect {};
 using Meaning = std::variant<NoEffect, Lanewise, Movement, Action>;

@@ -40,7 +40,8 @@ class KernelRunner {
     }
   }
 
-  Result<KernelRun> run(std::span<const Literal> operands, std::span<const Shape> operand_shapes, const Shape& result) {
+  Result<KernelRun> run(std::span<const Literal> operands, std::span<const Shape> operand_shapes, const Shape& result,
+                        const ArraysPlaced& placed) {
     SAPPER_TRY(const Code code, decode(program_, cores_.front()->options().generation));
     for (const auto& core : cores_) SAPPER_CHECKED(core->load(code, declarations_));
     collect_leaves(operands, operand_shapes, result);
@@ -48,6 +49,7 @@ class KernelRunner {
     SAPPER_CHECKED(place_leaves());
     SAPPER_CHECKED(place_operand_table());
     place_core_and_chip();
+    if (placed) placed(placed_arrays());
     SAPPER_CHECKED(run_cores());
     KernelRun run;
     for (const auto& core : cores_) {
@@ -234,6 +236,14 @@ class KernelRunner {
     return {};
   }
 
+  [[nodiscard]] std::vector<PlacedArray> placed_arrays() const {
+    std::vector<PlacedArray> arrays;
+    for (size_t i = 0; i < leaves_.size(); ++i)
+      if (leaves_[i].space && leaves_[i].address)
+        arrays.push_back({leaves_[i].shape, *leaves_[i].space, first_word(leaves_[i]), i >= first_result_});
+    return arrays;
+  }
+
   // An operand with index -1 is a table in SMEM of what all others are bound to.
   Status place_operand_table() {
     if (!has_operand_table_) return {};
@@ -379,8 +389,8 @@ class KernelRunner {
 
 Result<KernelRun> run_kernel(const Program& program, const Program* declarations, std::span<const Literal> operands,
                              std::span<const Shape> operand_shapes, const Shape& result, const MachineOptions& options,
-                             const Elements& open) {
-  return in_file(KernelRunner(program, declarations, options, open).run(operands, operand_shapes, result),
+                             const Elements& open, const ArraysPlaced& placed) {
+  return in_file(KernelRunner(program, declarations, options, open).run(operands, operand_shapes, result, placed),
                  program.file);
 }
 

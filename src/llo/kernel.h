@@ -1,6 +1,7 @@
 // Runs one kernel on values: lays its operands out in memory, runs its code, reads its results back.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,16 @@ struct KernelShapes {
 // Errors: BadInput: shapes that cannot be read, operands without a layout that lie in memory.
 [[nodiscard]] Result<KernelShapes> declared_shapes(const Program& program);
 
+// An operand or a result of a kernel in memory: of tuples one array after the other.
+struct PlacedArray {
+  hlo::Shape shape;
+  Space space = Space::Hbm;
+  uint64_t first_word = 0;
+  bool result = false;
+};
+// Told where all of them lie, before the first step.
+using ArraysPlaced = std::function<void(std::span<const PlacedArray>)>;
+
 // Runs `program` as the kernel of an HLO instruction: `operands` are its operands' values with their shapes (layouts
 // and memory spaces as the optimized module states them), `result` its shape. `declarations` is an SSA form of the same
 // kernel (the `original` stage), needed where the program does not declare its allocations itself. A result that shares
@@ -39,6 +50,7 @@ struct KernelShapes {
 [[nodiscard]] Result<KernelRun> run_kernel(const Program& program, const Program* declarations,
                                            std::span<const hlo::Literal> operands,
                                            std::span<const hlo::Shape> operand_shapes, const hlo::Shape& result,
-                                           const MachineOptions& options, const Elements& open = {});
+                                           const MachineOptions& options, const Elements& open = {},
+                                           const ArraysPlaced& placed = {});
 
 }  // namespace sapper::llo

@@ -109,7 +109,7 @@ void act_precisely(Machine& machine, const Step& step) {
 }
 template <class F, class Undefined>
 constexpr Action precise(F, Undefined) {
-  return {act_precisely<F, Undefined>};
+  return {act_precisely<F, Undefined>, LaneLoopOf<F>::bits};
 }
 
 }  // namespace sapper::llo::HWY_NAMESPACE

@@ -185,6 +185,7 @@ Status Machine::run() {
       if ((predicates_[at.guard] != 0) == at.guard_negated) continue;
     }
     written_.clear();
+    rows_.reset();
     pushed_.clear();
     if (!options_.substitute || !options_.substitute(at, *this)) step(at);
     if (options_.observer) options_.observer(at, *this);

@@ -179,6 +179,17 @@ class Machine {
     uint64_t count = 0;
   };
   [[nodiscard]] const std::vector<Written>& written() const { return written_; }
+  // The rows of memory that the sublanes of a vector were loaded from or stored to; kept only while there is an
+  // observer.
+  struct Rows {
+    Space space = Space::Vmem;
+    uint32_t sublanes = 0;  // bit i: sublane i took part
+    std::array<uint64_t, kSublanes> word{};
+  };
+  [[nodiscard]] const std::optional<Rows>& rows() const { return rows_; }
+  void note_rows(const Rows& rows) {
+    if (options_.observer) rows_ = rows;
+  }
   // The queues to whose ends the last step pushed.
   using QueueName = std::pair<QueueKind, uint32_t>;
   [[nodiscard]] const std::vector<QueueName>& pushed() const { return pushed_; }
@@ -234,6 +245,7 @@ class Machine {
   std::map<std::pair<uint32_t, bool>, Place> places_;  // of allocations: number, spill
   std::vector<Flight> flights_;
   std::vector<Written> written_;
+  std::optional<Rows> rows_;
   std::vector<QueueName> pushed_;
   std::vector<Finding> findings_;
   std::optional<Error> error_;

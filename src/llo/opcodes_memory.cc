@@ -11,12 +11,9 @@ namespace {
 constexpr uint32_t kAllSublanes = 0xff;
 
 // The row of memory that each sublane is at.
-struct Rows {
-  Space space = Space::Vmem;
-  bool known = true;             // the address does not depend on undefined data
-  uint32_t mask = kAllSublanes;  // bit i: sublane i takes part
-  bool contiguous = false;       // all sublanes, one after the other
-  uint64_t word[kSublanes] = {};
+struct Rows : Machine::Rows {
+  bool known = true;        // the address does not depend on undefined data
+  bool contiguous = false;  // all sublanes, one after the other
 };
 
 const Access& access_of(const Machine& machine, const Step& step) { return machine.code().accesses[step.access]; }
@@ -43,8 +40,9 @@ Rows rows_at(Machine& machine, const Step& step, const Row& row) {
   const Access& access = access_of(machine, step);
   Rows rows;
   rows.space = access.space;
+  rows.sublanes = kAllSublanes;
   if (access.sublane_mask != kNoSlot) {
-    rows.mask = machine.decisive(step, access.sublane_mask, "a sublane mask") & kAllSublanes;
+    rows.sublanes = machine.decisive(step, access.sublane_mask, "a sublane mask") & kAllSublanes;
   }
   rows.known = has_known_address(machine, access);
   const uint32_t address = address_of(machine, access);
@@ -62,7 +60,7 @@ Rows strided_rows(Machine& machine, const Step& step) {
                                 ? 1
                                 : std::max(1U, machine.decisive(step, access.sublanes_per_stride, "a stride"));
   Rows rows = rows_at(machine, step, [&](uint32_t i) { return i / together * stride + i % together; });
-  rows.contiguous = stride == together && rows.mask == kAllSublanes;
+  rows.contiguous = stride == together && rows.sublanes == kAllSublanes;
   return rows;
 }
 
@@ -95,13 +93,14 @@ void load_undefined_row(const Memory& memory, const Rows& rows, int sublane, Vre
 // them. False: the run ends.
 bool load_rows(Machine& machine, const Step& step, const Rows& rows, Vreg& value, Vreg& undefined, bool& clean) {
   const Memory& memory = machine.memory(rows.space);
-  clean = rows.known || rows.mask == 0;
+  if (rows.known) machine.note_rows(rows);
+  clean = rows.known || rows.sublanes == 0;
   if (rows.contiguous) {
     if (!machine.may_read(step, rows.space, rows.word[0], kVregWords)) return false;
     std::memcpy(value.word, memory.words(rows.word[0]), sizeof(value.word));
   }
   for (int i = 0; i < kSublanes; ++i) {
-    if ((rows.mask >> i & 1) == 0) {
+    if ((rows.sublanes >> i & 1) == 0) {
       std::fill_n(value.word + i * kLanes, kLanes, 0);
       continue;
     }
@@ -113,7 +112,7 @@ bool load_rows(Machine& machine, const Step& step, const Rows& rows, Vreg& value
   }
   if (clean) return true;
   for (int i = 0; i < kSublanes; ++i) {
-    if ((rows.mask >> i & 1) == 0) {
+    if ((rows.sublanes >> i & 1) == 0) {
       std::fill_n(undefined.word + i * kLanes, kLanes, 0);
     } else {
       load_undefined_row(memory, rows, i, undefined);
@@ -155,16 +154,17 @@ template <Rows (*rows_of)(Machine&, const Step&)>
 void store(Machine& machine, const Step& step) {
   const Rows rows = rows_of(machine, step);
   Memory& memory = machine.memory(rows.space);
+  if (rows.known) machine.note_rows(rows);
   const Vreg& value = machine.vector(step.operand[0]);
   const Vreg* undefined = machine.vector_undefined(step.operand[0]);
-  if (!rows.known && rows.mask != 0) report_unknown_address(machine, step);
+  if (!rows.known && rows.sublanes != 0) report_unknown_address(machine, step);
   if (rows.contiguous) {
     if (!machine.may_write(step, rows.space, rows.word[0], kVregWords)) return;
     std::memcpy(memory.words(rows.word[0]), value.word, sizeof(value.word));
     return memory.write_undefined(rows.word[0], kVregWords, undefined != nullptr ? undefined->word : nullptr);
   }
   for (int i = 0; i < kSublanes; ++i) {
-    if ((rows.mask >> i & 1) == 0) continue;
+    if ((rows.sublanes >> i & 1) == 0) continue;
     if (!machine.may_write(step, rows.space, rows.word[i], kLanes)) return;
     std::memcpy(memory.words(rows.word[i]), value.word + i * kLanes, kLanes * sizeof(uint32_t));
     memory.write_undefined(rows.word[i], kLanes, undefined != nullptr ? undefined->word + i * kLanes : nullptr);
@@ -176,13 +176,14 @@ template <Rows (*rows_of)(Machine&, const Step&)>
 void store_masked(Machine& machine, const Step& step) {
   const Rows rows = rows_of(machine, step);
   Memory& memory = machine.memory(rows.space);
+  if (rows.known) machine.note_rows(rows);
   const Vreg& mask = machine.vector(step.operand[0]);
   const Vreg& value = machine.vector(step.operand[1]);
   const Vreg* undefined = machine.vector_undefined(step.operand[1]);
   const Vreg* unsure = machine.vector_undefined(step.operand[0]);
   const auto is_set = [](uint32_t bits) { return bits != 0; };
   for (int i = 0; i < kSublanes; ++i) {
-    if ((rows.mask >> i & 1) == 0) continue;
+    if ((rows.sublanes >> i & 1) == 0) continue;
     if (unsure != nullptr && std::any_of(unsure->word + i * kLanes, unsure->word + (i + 1) * kLanes, is_set)) {
       machine.report(step, FindingKind::UndefinedControl, "which lanes are stored depends on undefined data");
     }

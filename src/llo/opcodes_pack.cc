@@ -112,7 +112,7 @@ void act_unpack_converted(Machine& machine, const Step& step) {
 }
 template <int width, int to, bool sign, class Convert>
 constexpr Action unpack_converted(Convert) {
-  return {act_unpack_converted<width, to, sign, Convert>};
+  return {.act = act_unpack_converted<width, to, sign, Convert>, .moves = unpack<width, to, sign>};
 }
 
 // Sublane s takes lane s mod (32 / width) of its own word: rows of a load that gave each packed row to as many
@@ -146,7 +146,7 @@ void act_unpack_in_place_converted(Machine& machine, const Step& step) {
 }
 template <class Convert>
 constexpr Action unpack_in_place_converted(Convert) {
-  return {act_unpack_in_place_converted<Convert>};
+  return {.act = act_unpack_in_place_converted<Convert>, .moves = unpack_in_place<8, false>};
 }
 
 // The low parts of words, packed into the first sublanes.
@@ -171,10 +171,10 @@ std::span<const OpcodeInfo> pack_rows() {
        "The low bytes of packed 16-bit lanes: rows 16-31 from the first operand, 0-15 from the second."},
       {"vpack.c.b8.b4", "v = v v", Unit::Vector, Movement{pack<8>},
        "The low nibbles of packed bytes: rows 32-63 from the first operand, 0-31 from the second."},
-      {"vpack.c.(f32).bf16", "v = v v", Unit::Vector, Action{pack_bfloat16},
+      {"vpack.c.(f32).bf16", "v = v v", Unit::Vector, Action{.act = pack_bfloat16, .moves = pack<32>},
        "f32 rounded to bf16 (nearest even, subnormals and the upper halves of NaN as they are: v4 packs bytes this "
        "way), packed: rows 8-15 from the first operand, 0-7 from the second."},
-      {"vpack.c.f32.eXmY", "v = v v s", Unit::Vector, Action{pack_described},
+      {"vpack.c.f32.eXmY", "v = v v s", Unit::Vector, Action{.act = pack_described, .moves = pack<32>},
        "f32 rounded to an 8-bit float in the low half of 16-bit lanes, packed as by vpack.c.f32.bf16. The third "
        "operand "
        "describes the format: 0xf15c is f8e4m3fn, 0xe195 f8e5m2 (from tpu7x's use); beyond the range as HLO's convert "

@@ -97,6 +97,11 @@ void push_and_pop(Machine& machine, const Step& step) {
   if (result.undefined) machine.set_vector_undefined(step.result, *result.undefined);
 }
 
+template <class F, int ulps, class Bits>
+constexpr Action to_queue{push<F, ulps, Bits>, sizeof(Bits) * 8};
+template <class F, int ulps, class Bits>
+constexpr Action at_once{push_and_pop<F, ulps, Bits>, sizeof(Bits) * 8};
+
 // In units in the last place. Kernels refine reciprocals and roots by a step of Newton's method, which 12 bits allow.
 constexpr int kRough = 1 << 11;
 constexpr int kFine = 4;
@@ -106,9 +111,9 @@ void pop(Machine& machine, const Step& step) { pop_result(machine, step, QueueKi
 std::span<const OpcodeInfo> transcendental_rows() {
 #define SAPPER_ROUGH " Error assumed: 2048 ulp."
 #define SAPPER_FINE " Error assumed: 4 ulp."
-#define SAPPER_PAIR(name, function, ulps, Bits, what)                                                 \
-  {name, "t = v", Unit::Transcendental, Action{push<function, ulps, Bits>}, what " To the queue."}, { \
-    name ".pop", "v = v", Unit::Transcendental, Action{push_and_pop<function, ulps, Bits>}, what      \
+#define SAPPER_PAIR(name, function, ulps, Bits, what)                                             \
+  {name, "t = v", Unit::Transcendental, to_queue<function, ulps, Bits>, what " To the queue."}, { \
+    name ".pop", "v = v", Unit::Transcendental, at_once<function, ulps, Bits>, what               \
   }
 #define SAPPER_BOTH(name, function, ulps, what, error)                                  \
   SAPPER_PAIR(name ".f32", decltype(function), ulps, uint32_t, what " of f32." error),  \
@@ -123,18 +128,17 @@ std::span<const OpcodeInfo> transcendental_rows() {
       SAPPER_BOTH("verf", erf_f32, kFine, "The error function", SAPPER_FINE),
       SAPPER_BOTH("vsinq", sine_f32, kFine, "The sine (kernels reduce x to [-pi/4, pi/4] before)", SAPPER_FINE),
       SAPPER_BOTH("vcosq", cosine_f32, kFine, "The cosine (kernels reduce x to [-pi/4, pi/4] before)", SAPPER_FINE),
-      {"vpow.f32", "v = v v", Unit::Transcendental, Action{push_and_pop<decltype(power_f32), kFine, uint32_t>},
+      {"vpow.f32", "v = v v", Unit::Transcendental, at_once<decltype(power_f32), kFine, uint32_t>,
        "x^y of f32; lowered to vlog2 and vexp2 later." SAPPER_FINE},
-      {"vpow2.f32", "t = v", Unit::Transcendental, Action{push<decltype(exp2_f32), kFine, uint32_t>},
+      {"vpow2.f32", "t = v", Unit::Transcendental, to_queue<decltype(exp2_f32), kFine, uint32_t>,
        "2^x of f32, to the queue, as older releases spell it." SAPPER_FINE},
-      {"vpow.pop", "v = v", Unit::Transcendental, Action{push_and_pop<decltype(exp2_f32), kFine, uint32_t>},
+      {"vpow.pop", "v = v", Unit::Transcendental, at_once<decltype(exp2_f32), kFine, uint32_t>,
        "2^x of f32: vexp2.f32.pop as older releases spell it." SAPPER_FINE},
-      {"vrcp.pop", "v = v", Unit::Transcendental, Action{push_and_pop<decltype(reciprocal_f32), kRough, uint32_t>},
+      {"vrcp.pop", "v = v", Unit::Transcendental, at_once<decltype(reciprocal_f32), kRough, uint32_t>,
        "vrcp.f32.pop as older releases spell it." SAPPER_ROUGH},
-      {"vrsqrt.pop", "v = v", Unit::Transcendental,
-       Action{push_and_pop<decltype(reciprocal_root_f32), kRough, uint32_t>},
+      {"vrsqrt.pop", "v = v", Unit::Transcendental, at_once<decltype(reciprocal_root_f32), kRough, uint32_t>,
        "vrsqrt.f32.pop as older releases spell it." SAPPER_ROUGH},
-      {"vpop.erf|eup", "v = t?", Unit::Transcendental, Action{pop}, "The next result of the queue."},
+      {"vpop.erf|eup", "v = t?", Unit::Transcendental, Action{pop, /*lane_bits=*/32}, "The next result of the queue."},
   };
 #undef SAPPER_BOTH
 #undef SAPPER_PAIR

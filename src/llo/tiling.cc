@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "llo/memory.h"
 
 namespace sapper::llo {
 namespace {
@@ -303,6 +304,27 @@ std::optional<int64_t> element_at(const hlo::Shape& shape, uint64_t byte, int bi
   int64_t element = 0;
   for (size_t i = 0; i < index->size(); ++i) element = element * shape.dimension(i) + (*index)[i];
   return element;
+}
+
+Result<ElementRuns> element_runs(const hlo::Shape& shape) {
+  SAPPER_TRY(const Tiling tiling, tiling_of(shape));
+  if (tiling.halves || tiling.bits < 8)
+    return fail(ErrorKind::Unsupported, "{}: its elements do not stand alone in lanes", shape.to_text());
+  ElementRuns result{.per_word = 32 / tiling.bits};
+  if (!tiling.order.empty())
+    for (size_t i = static_cast<size_t>(tiling.order.back()) + 1; i < shape.rank(); ++i)
+      result.stride *= shape.dimension(i);
+  const int64_t per_row = int64_t{kRowWords} * result.per_word;
+  result.runs.resize(static_cast<size_t>((tiling.positions + per_row - 1) / per_row * result.per_word));
+  for_each_position(tiling, shape.element_count(), [&](int64_t element, int64_t position) {
+    const int64_t piece = position % result.per_word;
+    const int64_t lane = position / result.per_word % kRowWords;
+    ElementRun& run = result.runs[static_cast<size_t>(position / per_row * result.per_word + piece)];
+    if (lane == 0) run.base = element;
+    const bool follows = run.count == lane && element == run.base + lane * result.stride;
+    run.count = follows && run.count >= 0 ? static_cast<int>(lane) + 1 : -1;
+  });
+  return result;
 }
 
 }  // namespace sapper::llo

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/error.h"
 #include "hlo/literal.h"
@@ -25,5 +26,19 @@ namespace sapper::llo {
 
 // The element (linear, row-major) whose bits contain bit `bit` of byte `byte`; nullopt: padding.
 [[nodiscard]] std::optional<int64_t> element_at(const hlo::Shape& shape, uint64_t byte, int bit);
+
+// What stands in one row of memory, in one piece of each of its words: `count` elements from `base` on, ElementRuns'
+// stride apart, from the first word on. 0: padding; -1: elements in another order.
+struct ElementRun {
+  int64_t base = 0;
+  int count = 0;
+};
+struct ElementRuns {
+  int per_word = 1;  // pieces of a word, an element each
+  int64_t stride = 1;
+  std::vector<ElementRun> runs;  // by row * per_word + piece
+};
+// Of an array whose elements have 8, 16 or 32 bits; others are Unsupported. Linear in the elements.
+[[nodiscard]] Result<ElementRuns> element_runs(const hlo::Shape& shape);
 
 }  // namespace sapper::llo

@@ -122,6 +122,33 @@ Literal numbered(const Shape& shape) {
   return value;
 }
 
+// Runs say of each row of words and each piece of them what stands there.
+void expect_runs(const Shape& shape, const std::vector<int64_t>& elements) {
+  const Result<ElementRuns> runs = element_runs(shape);
+  if (bits_in_memory(shape) < 8 || hlo::host_bytes(shape.element_type()) > 4) {
+    EXPECT_FALSE(runs);
+    return;
+  }
+  ASSERT_TRUE(runs) << runs.error().describe();
+  const auto per_word = static_cast<size_t>(runs->per_word);
+  for (size_t i = 0; i < runs->runs.size(); ++i) {
+    std::vector<int64_t> row;
+    for (size_t lane = 0; lane < 128; ++lane) {
+      const size_t position = (i / per_word * 128 + lane) * per_word + i % per_word;
+      row.push_back(position < elements.size() ? elements[position] : -1);
+    }
+    const ElementRun& run = runs->runs[i];
+    std::vector<int64_t> stated(128, -1);
+    for (int lane = 0; lane < run.count; ++lane)
+      stated[static_cast<size_t>(lane)] = run.base + lane * runs->stride;
+    if (run.count >= 0) {
+      ASSERT_EQ(row, stated) << i;
+    } else {
+      ASSERT_NE(row, stated) << "row " << i << " is a run";
+    }
+  }
+}
+
 // Everything that tiling.h promises, bit by bit.
 void expect_as_defined(const Shape& shape) {
   SCOPED_TRACE(shape.to_text());
@@ -152,6 +179,7 @@ void expect_as_defined(const Shape& shape) {
   const Result<Literal> back = read_tiled(memory, shape);
   ASSERT_TRUE(back);
   EXPECT_EQ(*back, value);
+  expect_runs(shape, elements);
 }
 
 TEST(Tiling, LayoutsOfTheCompiler) {
