@@ -33,8 +33,14 @@ class Assessor {
 
   std::vector<Assessment> run() {
     collect_values();
-    for (NodeIndex node = 0; node < e_.graph.nodes.size(); ++node)
-      if (values_[node]) assessments_[node] = judge(node);
+    for (NodeIndex node = 0; node < e_.graph.nodes.size(); ++node) {
+      if (!values_[node]) continue;
+      assessments_[node] = judge(node);
+      if (!e_.results_agree || assessments_[node].standing != Standing::Diverges) continue;
+      // Where the results are right something else was read: what uses it is judged without it.
+      values_[node].reset();
+      assessments_[node].reason = "other values stood here, without effect on the results";
+    }
     confirm_divergences();
     explain_unseen();
     return std::move(assessments_);
@@ -194,15 +200,11 @@ class Assessor {
     return patched;
   }
 
-  // Where the results are right, or what uses a value is as if it were another, something else was read.
+  // Where what uses a value is as if it were another, something else was read.
   void confirm_divergences() {
     for (NodeIndex node = 0; node < e_.graph.nodes.size(); ++node) {
       Assessment& assessment = assessments_[node];
-      if (assessment.standing != Standing::Diverges) continue;
-      if (e_.results_agree) {
-        assessment = {Standing::Unknown, Liberty::None, "other values stood here, without effect on the results"};
-        continue;
-      }
+      if (assessment.standing != Standing::Diverges || !values_[node]) continue;
       bool used = std::ranges::find(e_.graph.roots, node) != e_.graph.roots.end();
       size_t seen_users = 0;
       for (const NodeIndex user : e_.graph.nodes[node].users) {
@@ -227,6 +229,7 @@ class Assessor {
                                   standing == Standing::Explained || standing == Standing::Downstream;
                          });
       assessment.standing = right ? Standing::Folded : Standing::Unknown;
+      if (right) assessment.reason.clear();
     }
   }
 

@@ -2,26 +2,19 @@
 
 #include <openssl/evp.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "base/assert.h"
 #include "hlo/text.h"
 #include "inspect/html/page.h"
+#include "inspect/number_json.h"
 #include "inspect/packed_tensor.h"
 
 namespace sapper::inspect {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// JSON has no infinities and no NaN: they go as text.
-Json number(double value) {
-  if (std::isfinite(value)) return value;
-  if (std::isnan(value)) return "NaN";
-  return value > 0 ? "Infinity" : "-Infinity";
-}
 
 template <class T>
 std::string base64(std::span<const T> values) {
@@ -47,7 +40,7 @@ Json tensor_json(const InspectedInstruction& item) {
 }
 
 Json summary_json(const isolate::TensorSummary& summary) {
-  return {number(summary.min), number(summary.max), number(summary.mean), number(summary.stddev)};
+  return {number_json(summary.min), number_json(summary.max), number_json(summary.mean), number_json(summary.stddev)};
 }
 
 Json computations_json(const hlo::Module& module) {
@@ -75,8 +68,8 @@ Json inspected_json(const InspectedInstruction& item) {
             {"elements", item.elements},
             {"seen", item.seen},
             {"differing", item.differing},
-            {"maxAbsolute", number(item.max_absolute)},
-            {"maxRelative", number(item.max_relative)},
+            {"maxAbsolute", number_json(item.max_absolute)},
+            {"maxRelative", number_json(item.max_relative)},
             {"boxLow", item.box_low},
             {"boxHigh", item.box_high},
             {"expected", summary_json(item.expected)},
@@ -85,15 +78,15 @@ Json inspected_json(const InspectedInstruction& item) {
             {"probes", Json::array()}};
   if (item.worst)
     json["worst"] = {{"index", item.worst->index},
-                     {"got", number(item.worst->got)},
-                     {"expected", number(item.worst->expected)},
+                     {"got", number_json(item.worst->got)},
+                     {"expected", number_json(item.worst->expected)},
                      {"line", item.worst->line},
                      {"reg", item.worst->reg},
                      {"lane", item.worst->lane},
                      {"execution", item.worst->execution}};
   for (const ProbePoint& probe : item.probes)
     json["probes"].push_back(
-        {{"line", probe.line}, {"reg", probe.reg}, {"executions", probe.executions}, {"elements", probe.elements}});
+        {{"line", probe.line}, {"reg", probe.reg}, {"executions", probe.executions}, {"elements", probe.elements}, {"byValue", probe.by_value}});
   if (item.expected_value && item.got_value) json["tensor"] = tensor_json(item);
   return json;
 }

@@ -41,6 +41,7 @@ struct ProbePoint {
   std::string reg;          // "v17", "zmm3"; "vmem" of what was read from memory
   uint64_t executions = 0;  // how often it ran
   int64_t elements = 0;     // of the instruction that were read here
+  int64_t by_value = 0;     // of them, those whose places no addresses told, but what the register held
 };
 
 // One element that is not as expected.

@@ -1,5 +1,6 @@
 #include "inspect/kernel_graph.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -171,9 +172,49 @@ bool is_elementwise(const Instruction& instruction) {
   }
 }
 
+namespace {
+
+bool is_row_major(const hlo::Shape& shape) {
+  return shape.layout() == nullptr ||
+         shape.layout()->minor_to_major == hlo::Layout::descending(shape.rank()).minor_to_major;
+}
+
+// Whether element i of `node` is element i of `operand`, or is made of it.
+enum class Kept { No, Itself, Made };
+Kept kept_in(const Instruction& node, const Instruction& operand) {
+  if (!node.shape.is_array() || !operand.shape.is_array()) return Kept::No;
+  if (node.shape.element_count() != operand.shape.element_count()) return Kept::No;
+  switch (node.opcode) {
+    case Opcode::Bitcast: return is_row_major(node.shape) && is_row_major(operand.shape) ? Kept::Itself : Kept::No;
+    case Opcode::Convert:
+    case Opcode::Copy:
+    case Opcode::Reshape: return Kept::Itself;
+    default: return is_elementwise(node) ? Kept::Made : Kept::No;
+  }
+}
+
+}  // namespace
+
+KeptElements kept_elements(const KernelGraph& graph) {
+  const size_t count = graph.nodes.size();
+  KeptElements kept{std::vector<bool>(count), std::vector<bool>(count)};
+  for (const NodeIndex parameter : graph.parameters)
+    if (parameter != kNoNode) kept.from_parameter[parameter] = true;
+  for (const NodeIndex root : graph.roots) kept.to_result[root] = true;
+  for (NodeIndex node = 0; node < count; ++node)
+    for (const NodeIndex operand : graph.nodes[node].operands)
+      if (kept.from_parameter[operand] && kept_in(*graph.nodes[node].it, *graph.nodes[operand].it) != Kept::No)
+        kept.from_parameter[node] = true;
+  for (auto node = static_cast<NodeIndex>(count); node-- > 0;)
+    for (const NodeIndex operand : graph.nodes[node].operands)
+      if (kept.to_result[node] && kept_in(*graph.nodes[node].it, *graph.nodes[operand].it) == Kept::Itself)
+        kept.to_result[operand] = true;
+  return kept;
+}
+
 Result<std::vector<Literal>> expected_values(const Module& kernel, const KernelGraph& graph,
                                              std::span<const Literal> operands, eval::Options evaluation,
-                                             int64_t memory_bytes) {
+                                             int64_t memory_bytes, int64_t beside_element) {
   std::map<std::pair<std::string_view, std::string_view>, NodeIndex> node_of;
   for (NodeIndex i = 0; i < graph.nodes.size(); ++i)
     node_of[{kernel.computations[graph.nodes[i].computation].name, graph.nodes[i].it->name}] = i;
@@ -181,9 +222,12 @@ Result<std::vector<Literal>> expected_values(const Module& kernel, const KernelG
   int64_t room = memory_bytes;
   const auto keep = [&](NodeIndex node, const Literal& value) {
     if (!value.shape().same_ignoring_layout(graph.nodes[node].it->shape)) return;  // before a convert of mixed types
-    const int64_t bytes = values[node].shape().is_valid() ? 0 : value.shape().host_byte_size();
-    if (bytes > room) return;
-    room -= bytes;
+    if (!values[node].shape().is_valid() && std::ranges::find(graph.roots, node) == graph.roots.end()) {
+      const int64_t elements = value.shape().is_array() ? value.shape().element_count() : 0;
+      const int64_t bytes = value.shape().host_byte_size() + elements * beside_element;
+      if (bytes > room) return;
+      room -= bytes;
+    }
     values[node] = value;
   };
   for (size_t k = 0; k < operands.size() && k < graph.parameters.size(); ++k)

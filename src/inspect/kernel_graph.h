@@ -48,13 +48,23 @@ struct KernelGraph {
 // An element-by-element operation: element i of the result from the elements i of the operands.
 [[nodiscard]] bool is_elementwise(const hlo::Instruction& instruction);
 
+// By element numbers, row-major, of each node.
+struct KeptElements {
+  std::vector<bool> from_parameter;  // element i is made of element i of some parameter
+  std::vector<bool> to_result;       // element i becomes element i of a result, in another type perhaps
+};
+[[nodiscard]] KeptElements kept_elements(const KernelGraph& graph);
+
 // A float that may be kept in f32: its rounding can be left out.
 [[nodiscard]] bool is_narrow_float(hlo::ElementType type);
 
-// The values of all nodes as the reference evaluator has them, in the order of the nodes; those that take more than
-// `memory_bytes` together are left out (of an invalid shape). Errors: evaluate()'s.
+// The values of all nodes as the reference evaluator has them, in the order of the nodes, each kept as it is computed
+// while all others are dropped again. Those that would take more than `memory_bytes` together are left out (of an
+// invalid shape), the results never. `beside_element`: bytes that each element takes besides its value. Errors:
+// evaluate()'s.
 [[nodiscard]] Result<std::vector<hlo::Literal>> expected_values(const hlo::Module& kernel, const KernelGraph& graph,
                                                                 std::span<const hlo::Literal> operands,
-                                                                eval::Options evaluation, int64_t memory_bytes);
+                                                                eval::Options evaluation, int64_t memory_bytes,
+                                                                int64_t beside_element = 0);
 
 }  // namespace sapper::inspect

@@ -23,7 +23,8 @@ std::vector<std::optional<uint32_t>> uniform_bits(const KernelView& view) {
 Result<KernelView> view_of(const LloKernel& kernel, const eval::Options& evaluation, int64_t memory_bytes) {
   KernelView view;
   SAPPER_TRY(view.graph, graph_of(kernel.module));
-  SAPPER_TRY(view.expected, expected_values(kernel.module, view.graph, kernel.operands, evaluation, memory_bytes));
+  SAPPER_TRY(view.expected, expected_values(kernel.module, view.graph, kernel.operands, evaluation, memory_bytes,
+                                            kBytesBesideElement));
   view.words.resize(view.expected.size());
   for (size_t node = 0; node < view.words.size(); ++node) {
     const hlo::Shape& shape = view.expected[node].shape();
@@ -35,15 +36,15 @@ Result<KernelView> view_of(const LloKernel& kernel, const eval::Options& evaluat
 }
 
 RunKernel runner_of(const LloKernel& kernel, const llo::Program& program, const llo::MachineOptions& machine) {
-  return [&kernel, &program, machine](std::function<void(const llo::Step&, llo::Machine&)> observer) {
+  return [&kernel, &program, machine](const KernelWatch& watch) {
     llo::MachineOptions options = machine;
-    options.observer = std::move(observer);
+    options.observer = watch.step;
     const hlo::Computation& entry = kernel.module.entry_computation();
     std::vector<hlo::Shape> shapes;
     for (const hlo::InstructionIndex parameter : entry.parameters())
       shapes.push_back(entry.instructions[parameter].shape);
     return llo::run_kernel(program, program.form == llo::Form::Ssa ? nullptr : &kernel.original, kernel.operands,
-                           shapes, entry.root_instruction().shape, options);
+                           shapes, entry.root_instruction().shape, options, {}, watch.placed);
   };
 }
 

@@ -28,7 +28,10 @@ struct KernelView {
   llo::Renamed renamed;  // values of the stage
 };
 
-// `memory_bytes`: of the expected values. Errors: the evaluator's.
+// Of each element, besides its value: what is expected in its lane, what is read there, and whether it was.
+constexpr int64_t kBytesBesideElement = sizeof(uint32_t) + sizeof(uint32_t) + sizeof(uint8_t);
+
+// `memory_bytes`: of the expected values, and of what is read beside them. Errors: the evaluator's.
 [[nodiscard]] Result<KernelView> view_of(const LloKernel& kernel, const eval::Options& evaluation,
                                          int64_t memory_bytes);
 

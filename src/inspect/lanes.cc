@@ -68,6 +68,10 @@ Literal array_of_lanes(const hlo::Shape& shape, const std::vector<uint32_t>& wor
 
 bool same_value(ElementType type, uint32_t a, uint32_t b) {
   if (a == b) return true;
+  if (hlo::is_integer(type)) {  // bits above it wait to be cut off
+    const int above = 32 - hlo::bit_width(type);
+    return a << above == b << above;
+  }
   if (!hlo::is_float(type)) return false;
   const float x = std::bit_cast<float>(a);
   const float y = std::bit_cast<float>(b);
@@ -76,60 +80,64 @@ bool same_value(ElementType type, uint32_t a, uint32_t b) {
   return flushed(x) == flushed(y);
 }
 
+// A vector is a matrix of rows of 128 elements.
 TileGrid::TileGrid(const hlo::Shape& shape, int per_word) : per_word_(per_word) {
   const size_t rank = shape.rank();
   std::vector<int64_t> strides(rank, 1);
   for (size_t i = rank; i-- > 1;) strides[i - 1] = strides[i] * shape.dimension(i);
   const hlo::Layout plain = hlo::Layout::descending(rank);
   const std::vector<int64_t>& order = shape.layout() == nullptr ? plain.minor_to_major : shape.layout()->minor_to_major;
-  if (rank <= 1) {
-    columns_ = shape.element_count();
-    runs_on_ = true;
-    const int64_t in_tile = int64_t{llo::kVregWords} * per_word;
-    column_tiles_ = (columns_ + in_tile - 1) / in_tile;
-    row_stride_ = llo::kLanes;
-    column_stride_ = 1;
-    return;
-  }
-  const auto minor = static_cast<size_t>(order[0]);
-  const auto second = static_cast<size_t>(order[1]);
-  columns_ = shape.dimension(minor);
-  rows_ = shape.dimension(second);
-  column_stride_ = strides[minor];
-  row_stride_ = strides[second];
   const int64_t rows_in_tile = int64_t{llo::kSublanes} * per_word;
-  column_tiles_ = (columns_ + llo::kLanes - 1) / llo::kLanes;
-  row_tiles_ = (rows_ + rows_in_tile - 1) / rows_in_tile;
-  for (size_t i = 2; i < rank; ++i) {
-    const auto dimension = static_cast<size_t>(order[i]);
-    outer_dimensions_.emplace_back(shape.dimension(dimension), strides[dimension]);
-    outer_ *= shape.dimension(dimension);
+  const auto dimension = [&](size_t i) {
+    return Dimension{shape.dimension(static_cast<size_t>(order[i])), strides[static_cast<size_t>(order[i])]};
+  };
+  if (rank <= 1) {
+    const int64_t elements = shape.element_count();
+    columns_ = {llo::kLanes, 1};
+    rows_ = {(elements + llo::kLanes - 1) / llo::kLanes, llo::kLanes};
+    last_columns_ = elements - (rows_.size - 1) * llo::kLanes;
+  } else {
+    columns_ = dimension(0);
+    rows_ = dimension(1);
+    for (size_t i = 2; i < rank; ++i) outer_dimensions_.push_back(dimension(i));
   }
+  column_tiles_ = (columns_.size + llo::kLanes - 1) / llo::kLanes;
+  row_tiles_ = (rows_.size + rows_in_tile - 1) / rows_in_tile;
+  for (const Dimension& outer : outer_dimensions_) outer_ *= outer.size;
 }
 
 Tile TileGrid::tile(int64_t index) const {
   SAPPER_ASSERT(index >= 0 && index < count());
   const int rows_in_tile = llo::kSublanes * per_word_;
-  if (runs_on_) {
-    const int64_t base = index * rows_in_tile * llo::kLanes;
-    const int64_t left = std::min<int64_t>(columns_ - base, int64_t{rows_in_tile} * llo::kLanes);
-    const auto rows = static_cast<int>((left + llo::kLanes - 1) / llo::kLanes);
-    return {base, row_stride_, column_stride_, rows, llo::kLanes, left};
-  }
   const int64_t column = index % column_tiles_ * llo::kLanes;
-  const int64_t row = index / column_tiles_ % row_tiles_ * rows_in_tile;
+  const int64_t first_row = index / column_tiles_ % row_tiles_ * rows_in_tile;
   int64_t outer = index / column_tiles_ / row_tiles_;
-  int64_t base = row * row_stride_ + column * column_stride_;
+  int64_t base = first_row * rows_.stride + column * columns_.stride;
   for (const auto& [size, stride] : outer_dimensions_) {
     base += outer % size * stride;
     outer /= size;
   }
-  return {base,
-          row_stride_,
-          column_stride_,
-          static_cast<int>(std::min<int64_t>(rows_ - row, rows_in_tile)),
-          static_cast<int>(std::min<int64_t>(columns_ - column, llo::kLanes)),
-          INT64_MAX};
+  Tile tile{.stride = columns_.stride};
+  tile.rows = static_cast<int>(std::min<int64_t>(rows_.size - first_row, rows_in_tile));
+  tile.columns = static_cast<int>(std::min<int64_t>(columns_.size - column, llo::kLanes));
+  for (int row = 0; row < tile.rows; ++row)
+    tile.row[static_cast<size_t>(row)] = {base + row * rows_.stride, tile.columns};
+  if (last_columns_ != 0 && first_row + tile.rows == rows_.size)
+    tile.row[static_cast<size_t>(tile.rows) - 1].columns = static_cast<int>(last_columns_);
+  if (tile.rows == 1) tile.columns = tile.row[0].columns;
+  if (tile.columns == 1) tile.stride = 1;
+  return tile;
+}
+
+int64_t TileGrid::index_of(const Tile& tile) const {
+  if (tile.rows == 0 || count() == 0) return -1;
+  const int64_t first = tile.row[0].base;
+  int64_t index = 0;
+  for (size_t i = outer_dimensions_.size(); i-- > 0;)
+    index = index * outer_dimensions_[i].size + outer_dimensions_[i].coordinate(first);
+  index = index * row_tiles_ + rows_.coordinate(first) / (int64_t{llo::kSublanes} * per_word_);
+  index = index * column_tiles_ + columns_.coordinate(first) / llo::kLanes;
+  return this->tile(index) == tile ? index : -1;
 }
 
 uint32_t element_word(ElementType type, uint32_t word, int per_word, int part) {

@@ -2,8 +2,9 @@
 // a register of 8 by 128 lanes holds.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "hlo/literal.h"
@@ -22,26 +23,37 @@ namespace sapper::inspect {
 // The array that `words` are: of `shape`'s type where each value is one of it, else (floats) of f32.
 [[nodiscard]] hlo::Literal array_of_lanes(const hlo::Shape& shape, const std::vector<uint32_t>& words);
 
-// Equal, NaNs being alike and zeros of either sign; subnormals are as good as zeros.
+// Equal, NaNs being alike and zeros of either sign; subnormals are as good as zeros. Integers by the bits of their type.
 [[nodiscard]] bool same_value(hlo::ElementType type, uint32_t a, uint32_t b);
 
-// The elements of one register: rows by columns of the two most minor dimensions, of a vector 128 elements a row.
+// The elements of one register, row by row: `stride` apart, from the first column on. Rows that share a sublane follow
+// each other.
 struct Tile {
-  int64_t base = 0;  // element in the first sublane and lane
-  int64_t row_stride = 0;
-  int64_t column_stride = 0;
-  int rows = 0;  // that the array has here
-  int columns = 0;
-  int64_t left = 0;  // elements from `base` on, where rows run on into each other
+  struct Row {
+    int64_t base = 0;
+    int columns = 0;
+    bool operator==(const Row&) const = default;
+  };
+  int64_t stride = 1;
+  int rows = 0;     // none behind them has elements
+  int columns = 0;  // the most that a row has
+  std::array<Row, 4 * llo::kSublanes> row{};
 
-  // The element in row `row` and column `column`; -1: none.
-  [[nodiscard]] int64_t element(int row, int column) const {
-    if (row >= rows || column >= columns || row * row_stride + column * column_stride >= left) return -1;
-    return base + row * row_stride + column * column_stride;
+  void set_row(int number, const Row& it) {
+    row[static_cast<size_t>(number)] = it;
+    if (it.columns > 0) rows = std::max(rows, number + 1);
+    columns = std::max(columns, it.columns);
   }
+  // The element in row `number` and column `column`; -1: none.
+  [[nodiscard]] int64_t element(int number, int column) const {
+    const Row& it = row[static_cast<size_t>(number)];
+    return column < it.columns ? it.base + column * stride : -1;
+  }
+  bool operator==(const Tile&) const = default;
 };
 
-// The tiles of an array, in the order in which its layout has them.
+// The tiles of an array, in the order in which its layout has them: rows by columns of the two most minor dimensions,
+// of a vector 128 elements a row.
 class TileGrid {
  public:
   // `per_word`: rows that share a sublane: 1, or how many elements a word packs.
@@ -49,14 +61,21 @@ class TileGrid {
   [[nodiscard]] int64_t count() const { return outer_ * row_tiles_ * column_tiles_; }
   [[nodiscard]] int per_word() const { return per_word_; }
   [[nodiscard]] Tile tile(int64_t index) const;
+  // -1: `tile` is none of them.
+  [[nodiscard]] int64_t index_of(const Tile& tile) const;
 
  private:
+  struct Dimension {
+    int64_t size = 1;
+    int64_t stride = 0;
+    // The coordinate of an element counted row-major.
+    [[nodiscard]] int64_t coordinate(int64_t element) const { return element / stride % size; }
+  };
   int per_word_;
-  int64_t outer_ = 1, rows_ = 1, columns_ = 1;
-  int64_t row_tiles_ = 1, column_tiles_ = 1;
-  int64_t row_stride_ = 0, column_stride_ = 0;
-  std::vector<std::pair<int64_t, int64_t>> outer_dimensions_;  // size, stride; the most minor first
-  bool runs_on_ = false;                                       // a vector
+  Dimension columns_, rows_;
+  int64_t column_tiles_ = 1, row_tiles_ = 1, outer_ = 1;
+  int64_t last_columns_ = 0;                 // of a vector: elements of its last row
+  std::vector<Dimension> outer_dimensions_;  // the most minor first
 };
 
 // The element of `type` in a lane, as in lane_words: the whole word, or of a packed one the `part`-th piece from below.
@@ -67,11 +86,9 @@ template <class Visit>
 void for_each_lane(const Tile& tile, hlo::ElementType type, int per_word, const llo::Vreg& value, Visit&& visit) {
   for (int row = 0; row < tile.rows; ++row) {
     const int sublane = row / per_word;
-    for (int column = 0; column < tile.columns; ++column) {
-      const int64_t element = tile.element(row, column);
-      if (element < 0) return;
+    for (int column = 0; column < tile.row[static_cast<size_t>(row)].columns; ++column) {
       const int lane = sublane * llo::kLanes + column;
-      visit(element, element_word(type, value.word[lane], per_word, row % per_word), lane);
+      visit(tile.element(row, column), element_word(type, value.word[lane], per_word, row % per_word), lane);
     }
   }
 }

@@ -30,6 +30,7 @@ class LloInspector {
   Result<Inspection> run() {
     const Stopwatch stopwatch;
     SAPPER_TRY(view_, view_of(kernel_, options_.evaluation, options_.memory_bytes));
+    note_left_out();
     const RunKernel run_stage = runner_of(kernel_, kernel_.stage, options_.machine);
     Probe probe(view_.graph, view_.sightings, view_.words, view_.renamed);
     SAPPER_TRY(const llo::KernelRun surveyed, probe.survey(run_stage));
@@ -79,6 +80,21 @@ class LloInspector {
     results_agree_ = judgement.verdict != check::Verdict::Mismatch;
     inspection_.notes.push_back(fmt::format("results: {}", check::to_string(judgement.verdict)));
     return {};
+  }
+
+  void note_left_out() {
+    int64_t bytes = 0;
+    size_t count = 0;
+    for (NodeIndex node = 0; node < view_.graph.nodes.size(); ++node) {
+      const hlo::Shape& shape = view_.graph.nodes[node].it->shape;
+      if (!shape.is_array()) continue;
+      bytes += shape.host_byte_size() + shape.element_count() * kBytesBesideElement;
+      count += view_.expected[node].shape().is_valid() ? 0 : 1;
+    }
+    if (count > 0 && bytes > options_.memory_bytes)
+      inspection_.notes.push_back(fmt::format(
+          "{} instructions were not looked for: their values, with those before them, take more than {} bytes", count,
+          options_.memory_bytes));
   }
 
   // One value a root: the leaves of one that is a tuple itself together.
@@ -137,11 +153,12 @@ class LloInspector {
     to.liberty = assessment.liberty;
     to.reason = assessment.reason;
     to.elements = from.it->shape.element_count();
-    for (const Observation::Point& point : observation.points)
-      to.probes.push_back({point.instruction, llo::to_string(kernel_.stage.instructions[point.instruction].result),
-                           point.executions, point.elements});
     const Literal& expected = view_.expected[node];
     if (expected.shape().is_array()) to.expected = isolate::summarize(expected);
+    if (assessment.standing == Standing::Folded) return inspection_.instructions.push_back(std::move(to));
+    for (const Observation::Point& point : observation.points)
+      to.probes.push_back({point.instruction, llo::to_string(kernel_.stage.instructions[point.instruction].result),
+                           point.executions, point.elements, point.by_value});
     if (const Literal* result = result_of(node); result != nullptr && expected.shape().is_valid()) {
       write_result(*result, expected, to);
     } else if (!observation.seen.empty()) {

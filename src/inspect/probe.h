@@ -1,6 +1,6 @@
 // Probes: reads the registers of a kernel while it runs on the LLO machine, and puts what they hold together to the
 // arrays of its HLO instructions. The kernel is run twice: once to learn which elements each register holds whenever it
-// is written, by what it holds, and once to read.
+// is written (placements.h), and once to read.
 #pragma once
 
 #include <array>
@@ -13,9 +13,11 @@
 #include "base/error.h"
 #include "inspect/kernel_graph.h"
 #include "inspect/lanes.h"
+#include "inspect/placements.h"
 #include "inspect/sightings.h"
 #include "llo/kernel.h"
 #include "llo/machine.h"
+#include "llo/origins.h"
 #include "llo/renamed.h"
 
 namespace sapper::inspect {
@@ -31,6 +33,7 @@ struct Observation {
     llo::InstructionIndex instruction = 0;
     uint64_t executions = 0;
     int64_t elements = 0;
+    int64_t by_value = 0;  // of them, placed by what the register holds
   };
   std::vector<Point> points;
 };
@@ -42,34 +45,19 @@ struct Reading {
   int lane = 0;
 };
 
-// Runs one stage of the kernel with `observer`.
-using RunKernel = std::function<Result<llo::KernelRun>(std::function<void(const llo::Step&, llo::Machine&)> observer)>;
+struct KernelWatch {
+  std::function<void(const llo::Step&, llo::Machine&)> step;  // MachineOptions::observer
+  llo::ArraysPlaced placed;
+};
+// Runs one stage of the kernel.
+using RunKernel = std::function<Result<llo::KernelRun>(const KernelWatch&)>;
 
-// The tiles that the registers of each group of sightings hold, by core and execution.
-class Placements {
- public:
-  static constexpr uint32_t kCores = 2;
-  static constexpr size_t kPackings = 3;  // 1, 2 and 4 elements a word
-
-  struct Vote {
-    int64_t tile = -1;
-    int weight = 0;
-  };
-
-  explicit Placements(uint32_t groups) : votes_(size_t{groups} * kCores * kPackings) {}
-  void vote(uint32_t group, uint32_t core, size_t packing, uint64_t execution, int64_t tile, int weight);
-  void set(uint32_t group, uint32_t core, size_t packing, uint64_t execution, const Vote& vote);
-  // nullptr: nobody knows.
-  [[nodiscard]] const Vote* at(uint32_t group, uint32_t core, size_t packing, uint64_t execution) const;
-  [[nodiscard]] uint64_t executions(uint32_t group, uint32_t core, size_t packing) const {
-    return votes_[index(group, core, packing)].size();
-  }
-
- private:
-  [[nodiscard]] static size_t index(uint32_t group, uint32_t core, size_t packing) {
-    return (size_t{group} * kCores + core) * kPackings + packing;
-  }
-  std::vector<std::vector<Vote>> votes_;
+// How often a register whose elements are known by the addresses of operands was found to hold them.
+struct PlaceCounts {
+  uint64_t registers = 0;  // written, each for each instruction that it may be
+  uint64_t by_address = 0;
+  uint64_t confirmed = 0;     // it holds what the reference has there
+  uint64_t contradicted = 0;  // it holds what the reference has in one other place only
 };
 
 class Probe {
@@ -93,8 +81,10 @@ class Probe {
   [[nodiscard]] bool matched(uint32_t number, NodeIndex node) const;
 
   [[nodiscard]] const std::vector<Observation>& observations() const { return observations_; }
+  [[nodiscard]] const PlaceCounts& place_counts() const { return counts_; }
 
  private:
+  using Grids = std::array<std::optional<TileGrid>, kPackings>;
   enum class Name {
     Own,       // as in the sightings
     Renamed,   // certainly another name of it
@@ -102,7 +92,7 @@ class Probe {
   };
   struct Seen {  // a sighting with what its places are found by
     Sighting sighting;
-    const std::array<std::optional<TileGrid>, Placements::kPackings>* grids = nullptr;
+    const Grids* grids = nullptr;
     Name name = Name::Own;
     uint64_t matches = 0;
     int64_t last_tile = -1;
@@ -117,35 +107,65 @@ class Probe {
   struct Tracked {
     std::vector<Seen> seen;
     std::array<uint64_t, Placements::kCores> executions{};
-    std::array<uint64_t, Placements::kPackings> matches{};
+    std::array<uint64_t, kPackings> matches{};
+    std::array<uint64_t, kPackings> addressed{};  // how often its rows were known by addresses
     size_t packing = 0;
   };
-  using Event =
-      std::function<void(Tracked&, uint32_t core, uint64_t execution, llo::InstructionIndex, const llo::Vreg&)>;
+  struct Event {  // a tracked register is written
+    const llo::Step& step;
+    const llo::Machine& machine;
+    uint32_t core = 0;
+    uint64_t execution = 0;
+    [[nodiscard]] const llo::Vreg& value() const { return machine.vector(step.result); }
+    [[nodiscard]] Occasion of(const Seen& seen) const { return {seen.sighting.group, core, execution}; }
+  };
+  using OnEvent = std::function<void(Tracked&, const Event&)>;
+  struct Mark {  // of a register (llo/origins.h)
+    uint32_t tracked = 0;
+    uint32_t core = 0;
+    uint64_t execution = 0;
+  };
+  struct PlacedTile {
+    Tile tile;
+    bool by_value = false;
+  };
 
   void track(uint32_t number, const Sighting& sighting, Name name);
   // Of values that perhaps are one thing and perhaps another, what they are.
   void settle();
-  [[nodiscard]] Result<llo::KernelRun> watch(const RunKernel& run, const Event& event);
-  void adopt(const Placements& other, uint32_t group, uint32_t core, size_t packing);
+  [[nodiscard]] Result<llo::KernelRun> watch(const RunKernel& run, const OnEvent& event, bool with_origins = false);
   [[nodiscard]] uint64_t confirmed(const Seen& seen, size_t packing) const;
-  void place(Tracked& tracked, uint32_t core, uint64_t execution, const llo::Vreg& value);
+  // Scattered elements are no known run.
+  [[nodiscard]] llo::Runs known_runs(llo::Runs runs) const;
+  // By addresses: as the operands' elements that the register is made of.
+  void place_by_operands(Tracked& tracked, const Event& event);
+  // As the results' elements that registers became.
+  void place_by_results();
+  void place_by_address(Tracked& tracked, const Seen& seen, const Occasion& at, const PackedRows& rows);
+  void mark(const Tracked& tracked, const Event& event);
+  void place_by_value(Tracked& tracked, const Event& event);
   [[nodiscard]] int64_t find_tile(const Seen& seen, size_t packing, int64_t hint, const llo::Vreg& value) const;
   // How much a match says: little where values are few, unless no other tile matches.
   [[nodiscard]] int weight_of(const Seen& seen, size_t packing, int64_t tile, const llo::Vreg& value) const;
+  // The rows that addresses say, of a node; nullopt: they say nothing, or two things.
+  [[nodiscard]] std::optional<Tile> addressed_tile(const Occasion& at, size_t packing) const;
   // The tile that a register holds of the node of `seen`; nullopt: nobody knows.
-  [[nodiscard]] std::optional<Tile> tile_of(const Tracked& tracked, const Seen& seen, uint32_t core,
-                                            uint64_t execution) const;
-  void read(Seen& seen, const Tile& tile, int per_word, llo::InstructionIndex instruction, const llo::Vreg& value);
+  [[nodiscard]] std::optional<PlacedTile> tile_of(const Tracked& tracked, const Seen& seen, const Occasion& at) const;
+  void read(Seen& seen, const PlacedTile& placed, int per_word, llo::InstructionIndex instruction,
+            const llo::Vreg& value);
 
   const KernelGraph& graph_;
   const ExpectedWords& expected_;
-  std::vector<std::array<std::optional<TileGrid>, Placements::kPackings>> grids_;  // of each node
+  std::vector<Grids> grids_;      // of each node
   std::vector<int> information_;  // of a lane that matches, by node: how much it says of the place
   std::vector<float> scale_;      // of the values of a node: their root mean square
   std::vector<Tracked> tracked_;
   std::vector<uint32_t> tracked_of_;  // by number; UINT32_MAX: none
+  KeptElements kept_;
+  llo::Origins origins_;
+  std::vector<Mark> marks_;
   Placements placements_;
+  PlaceCounts counts_;
   std::vector<Observation> observations_;
 };
 

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "inputs/npz.h"
 #include "inspect/html.h"
+#include "inspect/number_json.h"
 
 namespace sapper::inspect {
 namespace {
@@ -75,13 +75,10 @@ std::string divergence_text(const Inspection& inspection, const InspectedInstruc
 }
 
 Json summary_json(const isolate::TensorSummary& summary) {
-  return {{"min", summary.min}, {"max", summary.max}, {"mean", summary.mean}, {"stddev", summary.stddev}};
-}
-
-// JSON has no NaN and no infinity.
-Json number_json(double value) {
-  if (std::isfinite(value)) return value;
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  return {{"min", number_json(summary.min)},
+          {"max", number_json(summary.max)},
+          {"mean", number_json(summary.mean)},
+          {"stddev", number_json(summary.stddev)}};
 }
 
 Json instruction_json(const Inspection& inspection, const InspectedInstruction& inspected) {
@@ -96,8 +93,8 @@ Json instruction_json(const Inspection& inspection, const InspectedInstruction& 
             {"elements", inspected.elements},
             {"seen", inspected.seen},
             {"differing", inspected.differing},
-            {"max_relative", inspected.max_relative},
-            {"max_absolute", inspected.max_absolute},
+            {"max_relative", number_json(inspected.max_relative)},
+            {"max_absolute", number_json(inspected.max_absolute)},
             {"expected", summary_json(inspected.expected)},
             {"got", summary_json(inspected.got)}};
   Json probes = Json::array();
@@ -106,7 +103,8 @@ Json instruction_json(const Inspection& inspection, const InspectedInstruction& 
                       {"register", probe.reg},
                       {"code", inspection.code[probe.line].text},
                       {"executions", probe.executions},
-                      {"elements", probe.elements}});
+                      {"elements", probe.elements},
+                      {"by_value", probe.by_value}});
   json["probes"] = std::move(probes);
   if (!inspected.box_low.empty()) json["box"] = {{"low", inspected.box_low}, {"high", inspected.box_high}};
   if (inspected.worst) {

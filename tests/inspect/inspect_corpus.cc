@@ -1,8 +1,9 @@
 // Development: what inspection says of kernels that are right, and of the same made wrong by one instruction.
-//   inspect_corpus MODULE... [--on tpu:v5e] [--mutants N] [--all] [--speed]
+//   inspect_corpus MODULE... [--on tpu:v5e] [--mutants N] [--all] [--speed] [--places]
 // A line a kernel: of the right one how many instructions were seen, and whether something wrong is said of it (FALSE
 // ALARM); of those made wrong how many change the results beyond what is legal, and of how many the right instruction
 // is named. --all lists those that are not. --speed: how fast the machine runs by itself, and with all probes.
+// --places: whether registers hold what the reference has at the elements that addresses say they hold.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
@@ -63,7 +64,7 @@ Status print_speed(const std::string& label, const KernelCase& kernel, const Llo
   const RunKernel run = runner_of(at_end, kernel.final, options.machine);
   Probe probe(view.graph, view.sightings, view.words, view.renamed);
   const Stopwatch alone;
-  SAPPER_TRY(const llo::KernelRun plain, run(nullptr));
+  SAPPER_TRY(const llo::KernelRun plain, run({}));
   const double plain_seconds = alone.seconds();
   const Stopwatch learning;
   SAPPER_TRY(const llo::KernelRun surveyed, probe.survey(run));
@@ -73,6 +74,22 @@ Status print_speed(const std::string& label, const KernelCase& kernel, const Llo
   const double read_seconds = reading.seconds();
   fmt::print("{:<40} {} steps in {:.4f} s; learning {:.0f}%, reading {:.0f}% of that speed\n", label, plain.steps,
              plain_seconds, 100 * plain_seconds / survey_seconds, 100 * plain_seconds / read_seconds);
+  return {};
+}
+
+Status count_places(const std::string& label, const KernelCase& kernel, const LloInspectionOptions& options,
+                    PlaceCounts& all) {
+  const LloKernel at_end = kernel.at_end();
+  SAPPER_TRY(const KernelView view, view_of(at_end, options.evaluation, options.memory_bytes));
+  Probe probe(view.graph, view.sightings, view.words, view.renamed);
+  SAPPER_TRY(const llo::KernelRun surveyed, probe.survey(runner_of(at_end, kernel.final, options.machine)));
+  const PlaceCounts& counts = probe.place_counts();
+  all.registers += counts.registers;
+  all.by_address += counts.by_address;
+  all.confirmed += counts.confirmed;
+  all.contradicted += counts.contradicted;
+  fmt::print("{:<40} {} registers: {} placed by address, {} of them confirmed, {} contradicted\n", label,
+             counts.registers, counts.by_address, counts.confirmed, counts.contradicted);
   return {};
 }
 
@@ -107,7 +124,14 @@ void look_at_wrong(const KernelCase& kernel, const LloInspectionOptions& options
   fmt::print("    made wrong: {} of {} named\n", named, wrong);
 }
 
-int run(const std::vector<std::string>& paths, const std::string& on, size_t mutants, bool lists, bool speed) {
+struct Wanted {
+  size_t mutants = 0;
+  bool lists = false;
+  bool speed = false;
+  bool places = false;
+};
+
+int run(const std::vector<std::string>& paths, const std::string& on, const Wanted& wanted) {
   const auto target = target::parse_target(on);
   const auto options = target ? options_for(*target) : Result<LloInspectionOptions>(fail(target.error()));
   if (!options) {
@@ -116,6 +140,7 @@ int run(const std::vector<std::string>& paths, const std::string& on, size_t mut
   }
   target::CompilerPool pool({.workers = 1, .worker_program = SAPPER_BINARY});
   Totals all;
+  PlaceCounts places;
   for (const std::string& path : paths) {
     const std::string stem = std::filesystem::path(path).stem();
     const auto cases = kernel_cases(pool, path, *target);
@@ -124,19 +149,26 @@ int run(const std::vector<std::string>& paths, const std::string& on, size_t mut
       continue;
     }
     for (const KernelCase& kernel : *cases) {
-      if (speed) {
-        if (const Status status = print_speed(stem + " " + kernel.name, kernel, *options); !status)
-          fmt::print("{}\n", status.error().describe());
+      const std::string label = stem + " " + kernel.name;
+      if (wanted.speed || wanted.places) {
+        const Status status =
+            wanted.speed ? print_speed(label, kernel, *options) : count_places(label, kernel, *options, places);
+        if (!status) fmt::print("{}\n", status.error().describe());
         continue;
       }
-      look_at_right(stem + " " + kernel.name, kernel, *options, all);
-      if (mutants > 0) look_at_wrong(kernel, *options, mutants, lists, all);
+      look_at_right(label, kernel, *options, all);
+      if (wanted.mutants > 0) look_at_wrong(kernel, *options, wanted.mutants, wanted.lists, all);
     }
     std::fflush(stdout);
   }
+  if (wanted.places) {
+    fmt::print("\n{} registers: {} placed by address, {} of them confirmed, {} contradicted\n", places.registers,
+               places.by_address, places.confirmed, places.contradicted);
+    return places.contradicted == 0 ? 0 : 1;
+  }
   fmt::print("\n{} kernels ({} cannot be run), {} false alarms; {} of {} instructions seen, {} unknown\n", all.kernels,
              all.failed, all.false_alarms, all.seen, all.instructions, all.unknown);
-  if (mutants > 0) {
+  if (wanted.mutants > 0) {
     fmt::print("{} kernels made wrong in {} ways: {} named right, {} not at all\n", all.with_mutants, all.wrong,
                all.named, all.unnamed);
     for (const auto& [kind, counts] : all.by_kind) fmt::print("  {:<24} {} of {}\n", kind, counts.second, counts.first);
@@ -151,14 +183,13 @@ int main(int argc, char** argv) {
   CLI::App app("What inspection says of kernels that are right and of such that are not");
   std::vector<std::string> paths;
   std::string on = "tpu:v5e";
-  size_t mutants = 0;
-  bool all = false;
+  sapper::inspect::Wanted wanted;
   app.add_option("modules", paths)->required();
   app.add_option("--on", on);
-  app.add_option("--mutants", mutants, "Changes of one kind in one kernel");
-  app.add_flag("--all", all, "List the changes whose instruction is not named");
-  bool speed = false;
-  app.add_flag("--speed", speed, "Only how fast it goes");
+  app.add_option("--mutants", wanted.mutants, "Changes of one kind in one kernel");
+  app.add_flag("--all", wanted.lists, "List the changes whose instruction is not named");
+  app.add_flag("--speed", wanted.speed, "Only how fast it goes");
+  app.add_flag("--places", wanted.places, "Only how registers are placed");
   CLI11_PARSE(app, argc, argv);
-  return sapper::inspect::run(paths, on, mutants, all, speed);
+  return sapper::inspect::run(paths, on, wanted);
 }

@@ -105,6 +105,33 @@ TEST(InspectStages, ElementwiseIsSeenAtEveryStage) {
   }
 }
 
+// What does not fit into the memory that is given is not looked for, and that is said; the results always count.
+TEST(InspectMemory, IsBounded) {
+  SKIP_WITHOUT("tpu:v5e");
+  InspectOptions options;
+  const auto whole = inspect(shared + "/corpus/ops/gelu.pb", "tpu:v5e", options);
+  ASSERT_TRUE(whole) << whole.error().describe();
+  const auto seen_in = [](const Inspection& inspection) {
+    int64_t bytes = 0;
+    for (const InspectedInstruction& it : inspection.instructions)
+      if (it.seen > 0) bytes += it.seen * 8;
+    return bytes;
+  };
+  options.memory_bytes = seen_in(*whole) / 2;
+  const auto half = inspect(shared + "/corpus/ops/gelu.pb", "tpu:v5e", options);
+  ASSERT_TRUE(half) << half.error().describe();
+  EXPECT_GT(seen_in(*half), 0);
+  EXPECT_LT(seen_in(*half), seen_in(*whole));
+  EXPECT_THAT(half->notes, testing::Contains(testing::HasSubstr("not looked for")));
+  EXPECT_EQ(exit_code(*half), 0);
+  options.memory_bytes = 0;
+  options.check.strict = true;
+  const auto nothing = inspect(shared + "/cases/qat_residual.hlo", "tpu:v5e", options);
+  ASSERT_TRUE(nothing) << nothing.error().describe();
+  EXPECT_EQ(nothing->output_differing, 1024) << "the results are compared all the same";
+  EXPECT_EQ(exit_code(*nothing), 1);
+}
+
 TEST(InspectErrors, SayWhatThereIs) {
   SKIP_WITHOUT("tpu:v5e");
   InspectOptions options;

@@ -32,11 +32,11 @@ Result<Run> follow(const KernelCase& kernel, const llo::Program& program, const 
   Run run;
   const LloKernel at_end = kernel.at_end();
   SAPPER_TRY(llo::KernelRun done,
-             runner_of(at_end, program, options.machine)([&](const llo::Step& step, llo::Machine& at) {
+             runner_of(at_end, program, options.machine)({.step = [&](const llo::Step& step, llo::Machine& at) {
                if (step.kind != llo::StepKind::Instruction || step.result == llo::kNoSlot) return;
                if (step.bank != llo::Bank::Vector && step.bank != llo::Bank::Mask) return;
                run.trail[at.instruction(step).result.number].push_back(hash_of(at, step.result));
-             }));
+             }}));
   run.output = std::move(done.output);
   return run;
 }

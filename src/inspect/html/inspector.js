@@ -26,6 +26,8 @@ function worstText(item) {
   ];
 }
 
+const placedBy = (probe) => (probe.byValue === 0 ? "address" : probe.byValue === probe.elements ? "value" : "both");
+
 function showInspector(place) {
   const computation = data.computations[place.computation];
   const instruction = computation.instructions[place.instruction];
@@ -54,9 +56,9 @@ function showInspector(place) {
     }
     if (item.probes.length) {
       parts.push(element("h2", {}, "Seen at"));
-      parts.push(element("table", {}, element("tr", {}, ...["line", "register", "ran", "elements"].map((name) => element("th", {}, name))),
+      parts.push(element("table", {}, element("tr", {}, ...["line", "register", "ran", "elements", "placed by"].map((name) => element("th", {}, name))),
         ...item.probes.slice(0, 40).map((probe) => element("tr", {}, element("td", {}, element("a", {class: "instruction", tabindex: 0, onclick: () => showCode(probe.line)}, String(probe.line + 1))),
-          ...[probe.reg, probe.executions, probe.elements].map((value) => element("td", {}, String(value)))))));
+          ...[probe.reg, probe.executions, probe.elements, placedBy(probe)].map((value) => element("td", {}, String(value)))))));
       if (item.probes.length > 40) parts.push(element("div", {}, `and ${item.probes.length - 40} more places`));
     }
   }

@@ -38,7 +38,8 @@ function element(tag, attributes = {}, ...children) {
 }
 
 function number(value) {
-  if (typeof value === "string") return value;  // Infinity and NaN come as text
+  if (typeof value === "string") return value;  // infinities and NaN come as text
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
   if (value === 0) return Object.is(value, -0) ? "-0" : "0";
   const magnitude = Math.abs(value);
   return magnitude >= 1e-4 && magnitude < 1e7 ? String(Number(value.toPrecision(8))) : value.toExponential(5);
