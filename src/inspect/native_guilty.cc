@@ -1,6 +1,7 @@
 #include "inspect/native_guilty.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace sapper::inspect {
 namespace {
@@ -31,6 +32,12 @@ bool passes_on(Opcode opcode) {
     case Opcode::Transpose: return true;
     default: return false;
   }
+}
+
+// Those of whose one operand every element of the result is one.
+bool only_moves(Opcode opcode) {
+  return opcode == Opcode::Broadcast || opcode == Opcode::Copy || opcode == Opcode::Reshape ||
+         opcode == Opcode::Reverse || opcode == Opcode::Slice || opcode == Opcode::Transpose;
 }
 
 class Trial {
@@ -65,6 +72,7 @@ class Trial {
     const auto computed = matcher_.compute(node, Way::AsWritten, [this](NodeIndex other) { return known(other); });
     if (!computed) return std::nullopt;
     find_doubtful(node);
+    find_movable(node);
     Guilty guilty{.node = node, .expected = computed->value, .got = computed->value};
     guilty.wrong.assign(static_cast<size_t>(guilty.expected.element_count()), 0);
     std::vector<uint8_t> explained(wrong_.size(), 0);
@@ -75,6 +83,15 @@ class Trial {
     for (const NodeIndex other : inside) (other < node ? guilty.unseen : guilty.after).push_back(other);
     std::erase(guilty.after, node);
     return guilty;
+  }
+
+  // What the node can be at all, right or wrong; empty: anything.
+  void find_movable(NodeIndex node) {
+    movable_.clear();
+    if (!only_moves(in_.graph.nodes[node].it->opcode)) return;
+    const Literal* const operand = known(in_.graph.nodes[node].operands[0]);
+    for (int64_t i = 0; operand != nullptr && i < operand->element_count(); ++i)
+      movable_.insert(element_bits(*operand, i));
   }
 
   // What follows the node and was seen within an approximation's error only: if the node is wrong, it was seen by
@@ -131,7 +148,7 @@ class Trial {
       const auto bits = bits_in_lane(type, lane);
       is_result = is_result && bits && *bits == element_bits(in_.results[root_], element);
       if (relevance_[node][static_cast<size_t>(element)] == 0) continue;
-      if (!bits) return;
+      if (!bits || (!movable_.empty() && !movable_.contains(*bits))) return;
       differs = differs || !same_value(type, *bits, element_bits(guilty.expected, element), near, element);
       set_element_bits(value, element, *bits);
       taken[static_cast<size_t>(element)] = 1;
@@ -213,6 +230,7 @@ class Trial {
   size_t root_;
   const std::vector<uint8_t>& wrong_;
   std::vector<bool> doubtful_;  // of the node that is accused
+  std::unordered_set<uint64_t> movable_;
   int64_t total_ = 0;
   int trials_ = 0;
 };

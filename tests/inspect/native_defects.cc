@@ -3,7 +3,8 @@
 // time (native_patches.h).
 //   native_defects FILE... [--products] [--on cpu@0.106] [--init-flags FLAGS] [--most N] [--show]
 // What is right is read off the two runs themselves: the first HLO instruction, in order, whose values in the registers
-// where the unpatched run shows it differ between the two; else the result.
+// where the unpatched run shows it differ between the two; else the result. Where the unpatched run shows nothing of
+// the instruction (a scalar tail, partial sums), that is a later one: such lines of the output (***) need a look.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <map>
