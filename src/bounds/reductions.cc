@@ -36,6 +36,18 @@ Expression reduced(const Site& site, Opcode opcode, Expression operand, Expressi
                                                {operand.index, converted(init, type).index})};
 }
 
+// Whether no value of the instruction is below 0.
+bool is_never_negative(const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::Abs:
+    case Opcode::Exponential:
+    case Opcode::Logistic: return true;
+    case Opcode::Constant: return instruction.literal->element_count() == 1 && instruction.literal->real_at(0) >= 0;
+    case Opcode::Multiply: return instruction.operands[0] == instruction.operands[1];
+    default: return false;
+  }
+}
+
 // Adding 0 rounds nothing: in long sums the terms that are not 0 count.
 constexpr double long_sum = 4096;
 
@@ -71,7 +83,12 @@ Deviation sum_rule(const Site& site) {
     total = sum(total, total_of(most(0, element) * roundings, most(1, init) * roundings));
   } else if (roundings > 0) {
     // The terms' magnitudes are not held below infinity, as Site::magnitude() is: then nothing is in range either.
-    const Expression sizes = total_of(abs(site.real(0)), abs(site.real(1)));
+    const auto never_negative = [&](size_t i) {
+      return hlo::is_float(site.type()) &&
+             is_never_negative(site.computation.instructions[site.instruction.operands[i]]);
+    };
+    const Expression sizes =
+        never_negative(0) && never_negative(1) ? site.result_real() : total_of(abs(site.real(0)), abs(site.real(1)));
     const Expression in_range = site.sum_within_range(total ? sizes + *total : sizes, 1);
     Expression error = in_range * roundings;
     if (terms >= long_sum && unit == wide) error = min(error, in_range * (max(terms_that_count(site) - 1, 0) * unit));
