@@ -37,7 +37,7 @@ struct Tile {
   int64_t stride = 1;
   int rows = 0;     // none behind them has elements
   int columns = 0;  // the most that a row has
-  std::array<Row, 4 * llo::kSublanes> row{};
+  std::array<Row, size_t{4} * llo::kSublanes> row{};
 
   void set_row(int number, const Row& it) {
     row[static_cast<size_t>(number)] = it;
