@@ -104,6 +104,8 @@ std::vector<Literal> without_subnormals(std::vector<Literal> values) {
   return values;
 }
 
+bool is_in_question(Verdict verdict) { return verdict == Verdict::Mismatch || verdict == Verdict::Undetermined; }
+
 // An output is judged by its decided elements as long as nearly all are.
 bool enough_decided(const numerics::Difference& difference) {
   constexpr double most_undetermined = 0.01;
@@ -151,6 +153,16 @@ numerics::Contract widest_contract(const Module& module, const Policy& policy) {
   return permissions(policy, Origin::Device, !is_unstable_sort(module)).back().contract;
 }
 
+void excuse(Judgement& judgement, std::string reason) {
+  judgement.verdict = Verdict::Policy;
+  judgement.reason = std::move(reason);
+  for (OutputReport& output : judgement.outputs) {
+    if (!is_in_question(output.verdict)) continue;
+    output.verdict = judgement.verdict;
+    output.reason = judgement.reason;
+  }
+}
+
 std::string worst_of(const std::vector<OutputReport>& outputs, Verdict verdict) {
   const auto output = std::ranges::find(outputs, verdict, &OutputReport::verdict);
   if (verdict == Verdict::Agree || output == outputs.end()) return "";
@@ -196,21 +208,23 @@ Judgement Judge::judge(const Literal& got, Origin origin) {
     }
     judgement.outputs.push_back(std::move(output));
   }
-  const auto in_question = [](Verdict verdict) {
-    return verdict == Verdict::Mismatch || verdict == Verdict::Undetermined;
-  };
-  if (in_question(judgement.verdict)) {
-    const char* const reason = reason_of_the_whole(got);
-    if (reason == nullptr) return judgement;
-    judgement.verdict = Verdict::Policy;
-    judgement.reason = reason;
-    for (OutputReport& output : judgement.outputs) {
-      if (!in_question(output.verdict)) continue;
-      output.verdict = judgement.verdict;
-      output.reason = judgement.reason;
-    }
-  }
+  if (is_in_question(judgement.verdict))
+    if (const char* const reason = reason_of_the_whole(got)) excuse(judgement, reason);
   return judgement;
+}
+
+bool Judge::is_contracted(const Literal& got) {
+  const std::vector<Literal> expected = hlo::leaves(reference_);
+  const std::vector<Literal> actual = hlo::leaves(got);
+  const Bounds& bounds = bounds_under({.contraction = true});
+  if (bounds.error || actual.size() != expected.size()) return false;
+  for (size_t leaf = 0; leaf < expected.size(); ++leaf) {
+    if (!expected[leaf].shape().is_array()) continue;
+    if (!actual[leaf].shape().same_ignoring_layout(expected[leaf].shape())) return false;
+    const numerics::Difference difference = within(bounds, {leaf, actual[leaf], expected[leaf], Origin::Device});
+    if (difference.mismatches + difference.undetermined > 0) return false;
+  }
+  return true;
 }
 
 const char* Judge::reason_of_the_whole(const Literal& got) {

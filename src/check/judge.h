@@ -34,6 +34,9 @@ struct Judgement {
   std::vector<OutputReport> outputs;
 };
 
+// What differs is as policy allows, for this reason.
+void excuse(Judgement& judgement, std::string reason);
+
 // What a target documents that it may do to values (docs/verdicts.md).
 struct Policy {
   bool strict = false;             // nothing: every operation as written
@@ -58,6 +61,9 @@ class Judge {
 
   // `got` against the reference.
   [[nodiscard]] Judgement judge(const hlo::Literal& got, Origin origin = Origin::Evaluator);
+
+  // Whether `got` is what the reference becomes when multiply-adds are contracted, and nothing else is done to it.
+  [[nodiscard]] bool is_contracted(const hlo::Literal& got);
 
   // From here on `value` is the reference: what a stage computes after a difference that policy allows.
   void accept(hlo::Literal value) { reference_ = std::move(value); }

@@ -1,6 +1,7 @@
 #include "check/signature.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <nlohmann/json.hpp>
 
@@ -24,11 +25,17 @@ std::string symptom_of(const numerics::Difference& difference) {
   return got == expected ? "another number" : fmt::format("{} for {}", got, expected);
 }
 
-// The first line of a compiler's last words without what differs from run to run: numbers and addresses.
-std::string symptom_of_crash(const std::string& message) {
+// Why a process died, as the libraries that compilers are built with say it.
+bool says_why(std::string_view line) {
+  constexpr std::array marks = {"Check failed", "what():", "LLVM ERROR", "Assertion", "UNREACHABLE"};
+  return std::ranges::any_of(marks, [&](const char* mark) { return line.find(mark) != std::string_view::npos; });
+}
+
+// Numbers and addresses left out: they differ from run to run.
+std::string without_numbers(std::string_view text) {
   constexpr size_t most = 160;
   std::string symptom;
-  for (const char c : message.substr(0, message.find('\n'))) {
+  for (const char c : text) {
     const bool is_digit = std::isxdigit(static_cast<unsigned char>(c)) != 0 && !symptom.empty() &&
                           (symptom.back() == '#' || std::isdigit(static_cast<unsigned char>(c)) != 0);
     if (std::isdigit(static_cast<unsigned char>(c)) != 0 || is_digit) {
@@ -39,6 +46,21 @@ std::string symptom_of_crash(const std::string& message) {
     if (symptom.size() >= most) break;
   }
   return symptom;
+}
+
+// How the compiler died, and the first of its last words that says why.
+std::string symptom_of_crash(std::string_view message) {
+  std::string_view death = message.substr(0, message.find('\n'));
+  death = death.substr(0, death.find(". Its last words"));
+  while (!message.empty()) {
+    const std::string_view line = message.substr(0, message.find('\n'));
+    message.remove_prefix(std::min(line.size() + 1, message.size()));
+    if (!says_why(line)) continue;
+    const size_t file = line.find(".cc:");  // what stands before its name is the date and the thread
+    const size_t start = file == std::string_view::npos ? 0 : line.rfind(' ', file) + 1;
+    return without_numbers(fmt::format("{}: {}", death, line.substr(line.find_first_not_of(' ', start))));
+  }
+  return without_numbers(death);
 }
 
 const OutputReport* first_wrong(const std::vector<OutputReport>& outputs) {

@@ -101,8 +101,8 @@ class Walker {
     auto value = eval::evaluate(module, judge_.arguments(), judge_.evaluation());
     if (!value) return {Verdict::Undetermined, value.error().describe(), {}};
     Judgement judgement = judge_.judge(*value);
-    if (!strict_ && last_right_ && may_be_real_algebra(judgement, pass) &&
-        same_over_reals(*last_right_, module, judge_)) {
+    if (!strict_ && walk_.program && may_be_real_algebra(judgement, pass) &&
+        same_over_reals(*walk_.program, module, judge_)) {
       excuse(judgement,
              fmt::format(fmt::runtime(real_algebra_passes.contains(pass)
                                           ? "{} rewrote floating-point arithmetic by an identity of real algebra"
@@ -110,7 +110,7 @@ class Walker {
                          pass));
     }
     if (judgement.verdict == Verdict::Policy) judge_.accept(std::move(*value));
-    if (judgement.verdict == Verdict::Agree || judgement.verdict == Verdict::Policy) last_right_ = module;
+    if (judgement.verdict == Verdict::Agree || judgement.verdict == Verdict::Policy) walk_.program = module;
     return judgement;
   }
 
@@ -119,16 +119,6 @@ class Walker {
   [[nodiscard]] bool may_be_real_algebra(const Judgement& judgement, const std::string& pass) const {
     if (judgement.verdict == Verdict::Mismatch) return real_algebra_passes.contains(pass);
     return judgement.verdict == Verdict::Undetermined && doubtful_since_.empty();
-  }
-
-  static void excuse(Judgement& judgement, std::string reason) {
-    judgement.verdict = Verdict::Policy;
-    judgement.reason = std::move(reason);
-    for (OutputReport& output : judgement.outputs) {
-      if (output.verdict != Verdict::Mismatch && output.verdict != Verdict::Undetermined) continue;
-      output.verdict = judgement.verdict;
-      output.reason = judgement.reason;
-    }
   }
 
   void conclude(const StageReport& report, const Judgement& judgement) {
@@ -154,7 +144,6 @@ class Walker {
   bool strict_;
   Walk walk_;
   std::string last_fingerprint_;
-  std::optional<Module> last_right_;
   std::string last_sure_;
   std::string doubtful_since_;
 };

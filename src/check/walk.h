@@ -39,7 +39,8 @@ struct Walk {
   std::vector<Judgement> judgements;  // of the stages, in the same order
   Verdict verdict = Verdict::Agree;   // worst over the stages
   std::string reason;
-  std::optional<Guilty> guilty;  // of the first mismatch
+  std::optional<Guilty> guilty;        // of the first mismatch
+  std::optional<hlo::Module> program;  // of the last stage that is right
 };
 
 // Evaluates and judges every stage in order. A stage whose difference from its predecessor policy allows becomes the

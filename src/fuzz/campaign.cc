@@ -54,7 +54,7 @@ std::vector<Lesson> lessons_of(Batch batch) {
 // A batch is made knowing what became of all but so many before it: the same programs whatever the number of jobs.
 constexpr int64_t batches_ahead = 16;
 // The artifact of a run that keeps what its compilation did.
-constexpr const char* features_artifact = "features";
+constexpr const char* features_artifact = "features.txt";
 
 Work work_of(Candidate candidate) {
   isolate::Piece piece;

@@ -86,6 +86,19 @@ TEST(Signatures, CrashesAreAlikeButForNumbers) {
   EXPECT_FALSE(same_reason(signature_of(one), signature_of(other)));
 }
 
+TEST(Signatures, CrashesAreToldApartByWhatTheirLastWordsSayOfTheReason) {
+  Report report{.verdict = Verdict::Crash};
+  report.error = Error{ErrorKind::Crash,
+                       "the compiler crashed: killed by SIGABRT (Aborted). Its last words:\n"
+                       "  I0000 00:00:1796060943.301568   19470 dump.cc:584] HloModule dump enabled\n"
+                       "  F0000 00:00:1796060943.301568   19470 ir_array.cc:90] Check failed: offset != nullptr\n",
+                       {}};
+  EXPECT_EQ(signature_of(report).symptom,
+            "the compiler crashed: killed by SIGABRT (Aborted): ir_array.cc:#] Check failed: offset != nullptr");
+  report.error->message = "the compiler crashed: killed by SIGSEGV (Segmentation fault)";
+  EXPECT_EQ(signature_of(report).symptom, report.error->message);
+}
+
 TEST(Signatures, AnotherPassOrAnotherSymptomIsAnotherReason) {
   Report one{.verdict = Verdict::Mismatch, .outputs = {{.name = "out", .verdict = Verdict::Mismatch}}};
   one.guilty = Guilty{.level = "hlo", .pass = "algsimp"};

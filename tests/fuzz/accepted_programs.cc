@@ -31,6 +31,7 @@ struct Arguments {
   bool each = false;
   bool all = false;
   bool show = false;
+  double time_limit = 30;
   int depth = 0;
   int64_t instructions = 0;
 };
@@ -116,7 +117,7 @@ int run(const Arguments& arguments) {
       modules.push_back(generate(grammar, Choices(mixed(arguments.seed, static_cast<uint64_t>(i)))).module);
   const double generating = clock.seconds();
   Tally tally;
-  target::CompilerPool pool({.workers = arguments.jobs});
+  target::CompilerPool pool({.workers = arguments.jobs, .compile_seconds = arguments.time_limit});
   std::atomic<size_t> next = 0;
   std::vector<std::thread> threads;
   const auto together = static_cast<size_t>(arguments.together);
@@ -169,6 +170,7 @@ int main(int argc, char** argv) {
   app.add_flag("--show", arguments.show, "The smallest program of each reason");
   app.add_option("--depth", arguments.depth);
   app.add_option("--instructions", arguments.instructions);
+  app.add_option("--time-limit", arguments.time_limit, "Seconds for one compilation");
   app.add_flag("--each", arguments.each);
   app.add_flag("--all", arguments.all, "What the dialect of the target leaves out, too");
   CLI11_PARSE(app, argc, argv);
