@@ -12,6 +12,7 @@
 #include "hlo/fingerprint.h"
 #include "hlo/proto.h"
 #include "hlo/verifier.h"
+#include "llo/missing_tiles.h"
 
 namespace sapper::check {
 namespace {
@@ -174,6 +175,7 @@ class Check {
   Status judge_kernels(Run& run, Report& one) {
     if (!backend_) {
       SAPPER_TRY(Module optimized, hlo::parse_proto(compiled_.optimized));
+      llo::state_missing_tiles(optimized);
       backend_ = Backend{std::move(optimized), llo::read_dump(std::move(compiled_.llo))};
     }
     SAPPER_TRY(KernelOptions options, kernel_options());

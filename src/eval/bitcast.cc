@@ -222,8 +222,20 @@ bool copy_in_physical_order(const hlo::Shape& operand, const hlo::Shape& result,
   return true;
 }
 
-std::optional<Bitcast> make_bitcast(const hlo::Shape& operand, const hlo::Shape& result) {
-  if (!operand.is_array() || !result.is_array() || !is_modelled(operand) || !is_modelled(result)) return std::nullopt;
+hlo::Shape with_missing_tiles(const hlo::Shape& shape, const hlo::Shape& other) {
+  if (shape.rank() < 2 || other.rank() < 2 || shape.layout() == nullptr || other.layout() == nullptr) return shape;
+  if (!shape.layout()->tiles.empty() || other.layout()->tiles.empty()) return shape;
+  hlo::Layout layout = *shape.layout();
+  layout.tiles = other.layout()->tiles;
+  return shape.with_layout(std::make_shared<const hlo::Layout>(std::move(layout)));
+}
+
+std::optional<Bitcast> make_bitcast(const hlo::Shape& stated_operand, const hlo::Shape& stated_result) {
+  if (!stated_operand.is_array() || !stated_result.is_array() || !is_modelled(stated_operand) ||
+      !is_modelled(stated_result))
+    return std::nullopt;
+  const hlo::Shape operand = with_missing_tiles(stated_operand, stated_result);
+  const hlo::Shape result = with_missing_tiles(stated_result, stated_operand);
   if (hlo::host_bytes(operand.element_type()) != hlo::host_bytes(result.element_type())) return std::nullopt;
   if (operand.element_count() != result.element_count()) {
     if (const auto part = leading_part(operand, result)) return Bitcast{{*part}, {}, {}};

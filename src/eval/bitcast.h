@@ -26,6 +26,11 @@ struct Bitcast {
   [[nodiscard]] bool is_rename() const { return views.empty() && !operand; }
 };
 
+// `shape`, which a bitcast makes of `other` or `other` of it, with the tiles of `other` where it has two dimensions or
+// more and states none. XLA:TPU leaves the tiles of a product out whose dimensions it collapsed (libtpu 0.0.52); no
+// other array of its optimized programs that has two dimensions is without.
+[[nodiscard]] hlo::Shape with_missing_tiles(const hlo::Shape& shape, const hlo::Shape& other);
+
 // nullopt: a layout that is not modelled (combined tile dimensions, sparse), or element types of different sizes.
 [[nodiscard]] std::optional<Bitcast> make_bitcast(const hlo::Shape& operand, const hlo::Shape& result);
 

@@ -7,6 +7,7 @@
 #include "eval/dimensions.h"
 #include "eval/dynamic_shape.h"
 #include "eval/op.h"
+#include "hlo/compressed_dot.h"
 
 namespace sapper::eval {
 namespace {
@@ -76,7 +77,7 @@ Result<hlo::Literal> dot_general(const proto::DotDimensionNumbers& numbers, cons
 Result<hlo::Literal> dot(const OpContext& context, std::span<const hlo::Literal> operands) {
   const hlo::Instruction& instruction = context.instruction;
   const hlo::Attributes& attributes = instruction.attributes();
-  if (attributes.has_sparsity_config() || attributes.has_block_scaling_config() || operands.size() != 2)
+  if (hlo::is_compressed_dot(attributes) || operands.size() != 2)
     return fail(hlo::error_at(ErrorKind::Unsupported, instruction,
                               fmt::format("not evaluated: a sparse or block-scaled dot ({})", instruction.name)));
   return dot_general(attributes.dot_dimension_numbers(), operands[0], operands[1], instruction.shape);

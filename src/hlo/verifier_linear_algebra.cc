@@ -1,6 +1,7 @@
 // Rules of dot and its relatives, FFT, Cholesky factors and triangular solves.
 #include <algorithm>
 
+#include "hlo/compressed_dot.h"
 #include "hlo/verifier_rules.h"
 
 namespace sapper::hlo::verifier {
@@ -64,7 +65,7 @@ Result<Inferred> infer_product(const Site& site) {
   SAPPER_TRY(const Side lhs, read_side(site, "lhs", site.operand(0), lhs_contracting, lhs_batch));
   SAPPER_TRY(const Side rhs, read_side(site, "rhs", site.operand(1), rhs_contracting, rhs_batch));
   // A sparse or block-scaled operand is stored shorter along the contracted dimension.
-  const bool compressed = site.attributes().has_sparsity_config() || site.attributes().has_block_scaling_config();
+  const bool compressed = is_compressed_dot(site.attributes());
   if (!compressed) SAPPER_CHECKED(check_paired(site, "contracting", lhs_contracting, rhs_contracting));
   SAPPER_CHECKED(check_paired(site, "batch", lhs_batch, rhs_batch));
   SAPPER_TRY(const ElementType type, product_type(site));
@@ -109,7 +110,7 @@ Result<ElementType> product_type(const Site& site) {
 }
 
 Result<Inferred> infer_dot(const Site& site) {
-  const bool compressed = site.attributes().has_sparsity_config() || site.attributes().has_block_scaling_config();
+  const bool compressed = is_compressed_dot(site.attributes());
   if (site.operand_count() > 2 && !compressed)
     return site.bad("{} operands, expected 2 (lhs, rhs) without sparsity or block scaling", site.operand_count());
   return infer_product(site);

@@ -14,6 +14,7 @@
 #include "inspect/llo_inspection.h"
 #include "inspect/native.h"
 #include "llo/dump.h"
+#include "llo/missing_tiles.h"
 #include "llo/text.h"
 
 namespace sapper::inspect {
@@ -78,6 +79,7 @@ class KernelInspection {
     request.dump_llo = fmt::format("^original$|^{}$|^deduplication-map$", options_.stage);
     SAPPER_TRY(target::CompileResult compiled, pool_.compile(options_.check.target, request));
     SAPPER_TRY(optimized_, hlo::parse_proto(compiled.optimized));
+    llo::state_missing_tiles(optimized_);
     dump_ = llo::read_dump(std::move(compiled.llo));
     if (dump_.kernels.empty()) return fail(ErrorKind::BadInput, "the program has no kernel whose LLO is dumped");
     return {};

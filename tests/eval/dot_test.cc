@@ -333,6 +333,16 @@ TEST(RaggedDot, ARaggedBatchIsAPlainDot) {
             (std::vector<double>{15, 24}));
 }
 
+// XLA:TPU writes an empty configuration to every dot.
+TEST(Dot, IsSparseOnlyWhereASideIs) {
+  hlo::Instruction made = dot_instruction({{}, {}, {0}, {0}}, shape(ElementType::F32, {}));
+  made.edit_attributes().mutable_sparsity_config();
+  const Literal numbers = literal(ElementType::F32, {2}, {3, 4});
+  EXPECT_EQ(reals(run(dot, made, {numbers, numbers}).value()), std::vector<double>{25});
+  made.edit_attributes().mutable_sparsity_config()->mutable_lhs()->set_dimension(0);
+  EXPECT_FALSE(run(dot, made, {numbers, numbers}));
+}
+
 TEST(ScaledDot, AScaleServesABlock) {
   hlo::Instruction made = dot_instruction({{}, {}, {1}, {1}}, shape(ElementType::BF16, {1, 1}));
   made.opcode = hlo::Opcode::ScaledDot;

@@ -100,6 +100,10 @@ const HloCase cases[] = {
     {"bitcast_out_of_padded_tiles",
      "a = s32[3,3]{1,0:T(2,2)} constant({{0, 1, 2}, {3, 4, 5}, {6, 7, 8}})\n ROOT r = s32[9]{0} bitcast(a)",
      "s32[9] {0, 1, 3, 4, 2, 5, 6, 7, 8}", ""},
+    {"bitcast_of_an_array_without_tiles",
+     "a = s32[3,4]{0,1} constant({{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}})\n"
+     "ROOT r = s32[3,2,2]{0,2,1:T(2,2)} bitcast(a)",
+     "s32[3,2,2] {{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}, {{9, 10}, {11, 12}}}", ""},
     {"bitcast_to_fewer_elements",
      "a = s32[1,1,2,2]{3,1,2,0:T(2,2)} constant({{{{1, 2}, {3, 4}}}})\n ROOT r = s32[1,3]{1,0:T(2,2)} bitcast(a)",
      "s32[1,3] {{1, 2, 3}}", ""},
