@@ -37,13 +37,18 @@ const std::vector<Refusal> refusals = {
     // "INT2 is not supported for rank 1".
     {Platform::Tpu, {}, below_four_bits},
     // "While rewriting computation to not contain X64 element types, XLA encountered an HLO for which this rewriting is
-    // not implemented"; seen for one or two of these types each.
-    {Platform::Tpu, {Opcode::AddDependency, Opcode::SelectAndScatter, Opcode::Dot}, sixty_four_bits},
+    // not implemented"; seen for one or two of these types each. "Unexpected operand type for FFT".
     {Platform::Tpu,
-     {Opcode::Acos, Opcode::Acosh, Opcode::Asin, Opcode::Asinh, Opcode::Atanh, Opcode::Cosh, Opcode::Sinh},
+     {Opcode::Acos, Opcode::Asin, Opcode::Convolution, Opcode::Cosh, Opcode::Dot, Opcode::Fft, Opcode::RaggedDot,
+      Opcode::ReducePrecision, Opcode::Sinh},
      sixty_four_bits},
-    // "Attempted to compile atanh as an elementwise vector operation".
-    {Platform::Tpu, {Opcode::Atanh}, {ElementType::BF16}},
+    // "Attempted to compile acosh as an elementwise vector operation"; "Encountered scalar operation ..."; "Select and
+    // Scatter with less than 2 inactive dims is not implemented on TPU"; "Hit an unimplemented case while compiling
+    // stochastic-convert"; the rewriting above, of complex numbers too.
+    {Platform::Tpu,
+     {Opcode::Acosh, Opcode::AddDependency, Opcode::Asinh, Opcode::Atanh, Opcode::SelectAndScatter,
+      Opcode::StochasticConvert},
+     {}},
 };
 
 }  // namespace
