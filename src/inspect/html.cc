@@ -85,8 +85,11 @@ Json inspected_json(const InspectedInstruction& item) {
                      {"lane", item.worst->lane},
                      {"execution", item.worst->execution}};
   for (const ProbePoint& probe : item.probes)
-    json["probes"].push_back(
-        {{"line", probe.line}, {"reg", probe.reg}, {"executions", probe.executions}, {"elements", probe.elements}, {"byValue", probe.by_value}});
+    json["probes"].push_back({{"line", probe.line},
+                              {"reg", probe.reg},
+                              {"executions", probe.executions},
+                              {"elements", probe.elements},
+                              {"byValue", probe.by_value}});
   if (item.expected_value && item.got_value) json["tensor"] = tensor_json(item);
   return json;
 }
