@@ -23,7 +23,8 @@ namespace sapper::inspect {
 // The array that `words` are: of `shape`'s type where each value is one of it, else (floats) of f32.
 [[nodiscard]] hlo::Literal array_of_lanes(const hlo::Shape& shape, const std::vector<uint32_t>& words);
 
-// Equal, NaNs being alike and zeros of either sign; subnormals are as good as zeros. Integers by the bits of their type.
+// Equal, NaNs being alike and zeros of either sign; subnormals are as good as zeros. Integers by the bits of their
+// type.
 [[nodiscard]] bool same_value(hlo::ElementType type, uint32_t a, uint32_t b);
 
 // The elements of one register, row by row: `stride` apart, from the first column on. Rows that share a sublane follow
