@@ -139,8 +139,7 @@ void expect_runs(const Shape& shape, const std::vector<int64_t>& elements) {
     }
     const ElementRun& run = runs->runs[i];
     std::vector<int64_t> stated(128, -1);
-    for (int lane = 0; lane < run.count; ++lane)
-      stated[static_cast<size_t>(lane)] = run.base + lane * runs->stride;
+    for (int lane = 0; lane < run.count; ++lane) stated[static_cast<size_t>(lane)] = run.base + lane * runs->stride;
     if (run.count >= 0) {
       ASSERT_EQ(row, stated) << i;
     } else {
