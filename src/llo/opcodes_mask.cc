@@ -68,7 +68,7 @@ constexpr auto undefined_or = [](uint32_t a, uint32_t ua, uint32_t b, uint32_t u
 
 std::span<const OpcodeInfo> mask_rows() {
   static const OpcodeInfo rows[] = {
-      {"vsel.(f32|s32|u32|bf16|s16|u16|s8|u8)", "v = m v v", Unit::Vector,
+      {"vsel.(f32|s32|u32|bf16|s16|u16|s8|u8|s4|u4)", "v = m v v", Unit::Vector,
        precise([](uint32_t m, uint32_t a, uint32_t b) { return (m & a) | (~m & b); },
                [](uint32_t m, uint32_t um, uint32_t a, uint32_t ua, uint32_t b, uint32_t ub) {
                  return (um & (ua | ub | (a ^ b))) | (~um & ((m & ua) | (~m & ub)));
