@@ -11,21 +11,16 @@ import argparse
 import json
 import os
 import re
-import subprocess
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SAPPER = os.path.join(ROOT, "build/release/sapper")
-VERDICTS = ["agree", "policy", "undetermined", "mismatch", "rejected", "crash", "timeout"]
+from sapper_runs import VERDICTS, row, sapper
 
 
 def isolated(module, name, options):
-    command = [SAPPER, "isolate", module, "--on", options.on, "--level", options.level, "--seeds", "1", "--time-limit",
-               options.time_limit, "--shard", options.shard, "--store", options.store, "--campaign", name, "--json"]
-    done = subprocess.run(command + (["--budget", options.budget] if options.budget else []), text=True,
-                          stdout=subprocess.PIPE, check=False)
-    if done.returncode not in (0, 1, 3):
-        raise SystemExit(f"{module}: sapper isolate ended with {done.returncode}")
-    return map(json.loads, done.stdout.splitlines())
+    budget = ["--budget", options.budget] if options.budget else []
+    printed = sapper("isolate", module, "--on", options.on, "--level", options.level, "--seeds", "1", "--time-limit",
+                     options.time_limit, "--shard", options.shard, "--store", options.store, "--campaign", name, "--json",
+                     *budget)
+    return map(json.loads, printed.splitlines())
 
 
 def kind_of(reason):
@@ -43,22 +38,22 @@ def main():
     parser.add_argument("--store", required=True)
     parser.add_argument("modules", nargs="+")
     options = parser.parse_args()
-    print("| model | instructions | pieces | of them here | judged | " + " | ".join(VERDICTS) + " |")
+    print(row(["model", "instructions", "pieces", "of them here", "judged", *VERDICTS]))
     print("| --- |" + " ---: |" * (len(VERDICTS) + 4))
     total, reasons = [0] * (len(VERDICTS) + 4), {}
     for module in options.modules:
         name = os.path.basename(module).split(".")[0]
         did, report = isolated(module, f"{name} on {options.on}", options)
         verdicts = [report["verdicts"].get(verdict, 0) for verdict in VERDICTS]
-        row = [did["instructions"], did["distinct"], did["selected"], sum(verdicts), *verdicts]
-        total = [a + b for a, b in zip(total, row)]
+        counts = [did["instructions"], did["distinct"], did["selected"], sum(verdicts), *verdicts]
+        total = [a + b for a, b in zip(total, counts)]
         for reason, count in report["undetermined"].items():
             reasons[kind_of(reason)] = reasons.get(kind_of(reason), 0) + count
-        print("| " + " | ".join(map(str, [name, *row])) + " |", flush=True)
-    print("| " + " | ".join(map(str, ["**all**", *total])) + " |\n")
+        print(row([name, *counts]), flush=True)
+    print(row(["**all**", *total]) + "\n")
     print("| undetermined because | pieces |\n| --- | ---: |")
     for reason, count in sorted(reasons.items(), key=lambda item: -item[1]):
-        print("| " + reason.replace("|", "\\|") + f" | {count} |")
+        print(row([reason, count]))
 
 
 if __name__ == "__main__":

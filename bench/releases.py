@@ -12,17 +12,8 @@ import argparse
 import glob
 import json
 import os
-import subprocess
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SAPPER = os.path.join(ROOT, "build/release/sapper")
-
-
-def sapper(*arguments):
-    done = subprocess.run([SAPPER, *arguments], text=True, stdout=subprocess.PIPE, check=False)
-    if done.returncode not in (0, 1, 3):
-        raise SystemExit(f"sapper {' '.join(arguments[:3])} ended with {done.returncode}")
-    return done.stdout
+from sapper_runs import ROOT, row, sapper
 
 
 def releases_of(finding, options, store):
@@ -38,7 +29,7 @@ def releases_of(finding, options, store):
     return verdicts, report["module"]
 
 
-def last_wrong(verdicts, releases):
+def right_since(verdicts, releases):
     wrong = [i for i, verdict in enumerate(verdicts) if verdict.startswith(("mismatch", "crash"))]
     right = [i for i, verdict in enumerate(verdicts) if verdict.startswith(("agree", "policy"))]
     if not wrong:
@@ -61,18 +52,18 @@ def main():
                    options.level, "--store", store, "--campaign", "releases", "--time-limit", "60", "--json").splitlines()
     summary, report = map(json.loads, lines)
     print(f"{summary['programs']} programs on {len(options.releases)} releases: {json.dumps(summary['verdicts'])}\n")
-    print("| program | signature | " + " | ".join(f"`{release}`" for release in options.releases) + " | since |")
+    print(row(["program", "signature", *(f"`{release}`" for release in options.releases), "since"]))
     print("|" + " --- |" * (len(options.releases) + 3))
     seen = set()
     for finding in report["findings"]:
         verdicts, template = releases_of(finding, options, store)
-        row = (finding["signature"], *verdicts)
-        if row in seen:
+        key = (finding["signature"], *verdicts)
+        if key in seen:
             continue
-        seen.add(row)
+        seen.add(key)
         cells = [f"{template}, {finding['instructions']} instructions", finding["signature"], *verdicts,
-                 last_wrong(verdicts, options.releases)]
-        print("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |", flush=True)
+                 right_since(verdicts, options.releases)]
+        print(row(cells), flush=True)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <thread>
 
-#include "check/batch.h"
 #include "cli/commands.h"
 #include "cli/judging_options.h"
 #include "cli/terminal.h"
@@ -24,24 +23,6 @@ struct Arguments {
   bool json = false;
 };
 
-// A case as it is recorded, on the given target where there is one; a module with the given options.
-Result<check::Case> given_case(const Arguments& arguments) {
-  const std::string& on = arguments.judging.target.on;
-  if (check::is_case(arguments.path)) {
-    SAPPER_TRY(check::Case one, check::read_case(arguments.path));
-    if (!on.empty()) {
-      SAPPER_TRY(one.options.target, target::parse_target(on));
-    }
-    return one;
-  }
-  if (on.empty()) return fail(ErrorKind::BadInput, "{}: on which target? Say it with --on", arguments.path);
-  check::Case one;
-  SAPPER_TRY(one.module, hlo::read_module(arguments.path));
-  SAPPER_TRY(one.options, check_options(arguments.judging));
-  one.options.level = arguments.level;
-  return one;
-}
-
 std::string default_output(const std::string& path) {
   std::string stem = path;
   while (stem.ends_with('/')) stem.pop_back();
@@ -60,7 +41,10 @@ void print(const reduce::Reduction& reduction, const std::string& output) {
 }
 
 Result<int> run(const Arguments& arguments) {
-  SAPPER_TRY(const check::Case one, given_case(arguments));
+  SAPPER_TRY(check::Task task, single_task(arguments.path, arguments.judging));
+  if (!check::is_case(arguments.path)) task.options.level = arguments.level;
+  SAPPER_TRY(hlo::Module module, hlo::read_module(task.path));
+  const check::Case one{.module = std::move(module), .options = std::move(task.options)};
   SAPPER_TRY(const std::string plugin, target::plugin_path(one.options.target));
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   reduce::ReduceOptions options;
@@ -69,10 +53,9 @@ Result<int> run(const Arguments& arguments) {
   options.pool = {.workers = options.jobs, .compile_seconds = arguments.judging.time_limit};
   options.output = arguments.output.empty() ? default_output(arguments.path) : arguments.output;
   options.made_by = SAPPER_VERSION;
-  const std::string path = check::is_case(arguments.path) ? check::case_module_path(arguments.path) : arguments.path;
   ProgressLine line;
   SAPPER_TRY(const reduce::Reduction reduction,
-             reduce::reduce(one, path, options, [&](const reduce::SearchProgress& at) {
+             reduce::reduce(one, task.path, options, [&](const reduce::SearchProgress& at) {
                line.show(fmt::format("{} instructions, {} elements after {} steps; {} tried; {}", at.size.instructions,
                                      at.size.elements, at.steps, at.tried, at.pass));
              }));

@@ -11,11 +11,8 @@
 namespace sapper::inspect {
 namespace {
 
-using hlo::ElementType;
 using hlo::Literal;
 using hlo::Opcode;
-
-bool is_narrow(ElementType type) { return hlo::is_float(type) && hlo::bit_width(type) < 32; }
 
 // What was read of a node, as a value: elements that were not are the reference's.
 struct Value {
@@ -157,7 +154,7 @@ class Assessor {
     const hlo::Instruction& it = *e_.graph.nodes[node].it;
     if (it.opcode == Opcode::Convert && !wide)
       return {Standing::Explained, Liberty::Elided, "its operand passes through"};
-    if (wide || is_narrow(it.shape.element_type()))
+    if (wide || is_narrow_float(it.shape.element_type()))
       return {Standing::Explained, Liberty::NotRounded,
               fmt::format("the value stays f32: it is not rounded to {}", hlo::to_string(it.shape.element_type()))};
     return {Standing::Downstream, Liberty::None, operands_text(cone)};

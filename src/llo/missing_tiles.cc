@@ -4,6 +4,7 @@
 #include "llo/tiling.h"
 
 namespace sapper::llo {
+
 void state_missing_tiles(hlo::Module& module) {
   for (hlo::Computation& computation : module.computations) {
     if (computation.is_fusion) continue;

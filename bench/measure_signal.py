@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what verdicts are worth, and writes docs/signal.md.
 
-    bench/signal.py --results FOLDER [--corpus FOLDER] [--targets T,...] [--seeds N]
+    bench/measure_signal.py --results FOLDER [--corpus FOLDER] [--targets T,...] [--seeds N]
 
 Each measurement is kept in the results folder and not made again while it is there, so that a run that was interrupted
 goes on. Needs a release build with the development tools: cmake --build build/release --target sensitivity
@@ -15,11 +15,10 @@ import json
 import os
 import subprocess
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BUILD = os.path.join(ROOT, "build/release")
+from sapper_runs import BUILD, ROOT, VERDICTS, row
+
 CPU = ["cpu", "cpu@0.106", "cpu@0.81"]
 TPU = ["tpu:" + generation for generation in ("v2", "v3", "v4", "v5e", "v5p", "v6e", "tpu7x")]
-VERDICTS = ["agree", "policy", "undetermined", "mismatch", "rejected", "crash", "timeout"]
 
 
 def measured(path, command, environment=None):
@@ -38,8 +37,7 @@ def measured(path, command, environment=None):
 
 
 def table(header, rows):
-    lines = ["| " + " | ".join(header) + " |", "| --- |" + " ---: |" * (len(header) - 1)]
-    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
+    return "\n".join([row(header), "| --- |" + " ---: |" * (len(header) - 1), *map(row, rows)])
 
 
 def checks(options, target):
@@ -67,7 +65,7 @@ def false_alarms(options):
                 continue
             reason = report.get("reason") or (report.get("error") or {}).get("message", "")
             open_questions.append([f"`{target}`", os.path.basename(report["path"]), report.get("input_set", ""),
-                                   report["verdict"], reason.replace("|", "\\|")])
+                                   report["verdict"], reason])
     counts = table(["target", "modules"] + VERDICTS + ["elements decided"], rows)
     rest = table(["target", "module", "inputs", "verdict", "reason"], open_questions)
     return counts, rest
@@ -99,7 +97,7 @@ def ranges(options):
 
 PAGE = """# What verdicts are worth
 
-Made by `bench/signal.py`, which anyone can run again. [verdicts.md](verdicts.md) says how verdicts come about.
+Made by `bench/measure_signal.py`, which anyone can run again. [verdicts.md](verdicts.md) says how verdicts come about.
 
 ## False alarms
 Each module of the corpus of operations on inputs of every kind (dense, edges, sparse, structured, rounding), {seeds} seed(s) each; on TPUs at all levels: every HLO program,
