@@ -1,7 +1,10 @@
 // sapper ranges: for each parameter of a module, the values on which no operation overflows or leaves its domain.
 #include "inputs/ranges.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -53,8 +56,16 @@ std::string why(const ParameterRange& range) {
   return text;
 }
 
+std::string fields_text(const std::vector<inputs::Field>& fields) {
+  std::vector<std::string> each;
+  for (const auto& [mask, most] : fields)
+    each.push_back(fmt::format("bits {}..{} up to {}", std::bit_width(mask) - 1, std::countr_zero(mask), most));
+  return fmt::format("{}", fmt::join(each, ", "));
+}
+
 std::string values_text(const ParameterRange& range) {
   if (!range.shape.is_array()) return "";
+  if (!range.fields.empty()) return fields_text(range.fields);
   if (hlo::is_integer(range.shape.element_type()))
     return fmt::format("[{:.0f}, {:.0f}]{}", range.values.low, range.values.high,
                        range.values.away > 0 ? ", not 0" : "");
@@ -105,6 +116,12 @@ Json reason_json(const Reason& reason) {
           {"because", to_string(reason.because)}};
 }
 
+Json fields_json(const std::vector<inputs::Field>& fields) {
+  Json json = Json::array();
+  for (const auto& [mask, most] : fields) json.push_back({{"mask", mask}, {"most", most}});
+  return json;
+}
+
 void print_json(const hlo::Module& module, const Ranges& ranges) {
   Json json;
   json["module"] = module.name;
@@ -117,6 +134,7 @@ void print_json(const hlo::Module& module, const Ranges& ranges) {
                                   {"low", number(range.values.low)},
                                   {"high", number(range.values.high)},
                                   {"away_from_zero", number(range.values.away)},
+                                  {"fields", fields_json(range.fields)},
                                   {"roles", roles_of(range)},
                                   {"proven", range.is_proof},
                                   {"low_why", reason_json(range.low)},

@@ -141,6 +141,7 @@ bool Demand::move(std::span<const Node> operands) {
     if (!node(operand).shape->is_array()) continue;
     needs_.as(operand, need_.values, need_);
     needs_.add_roles(operand, need_.roles);
+    needs_.add_fields(operand, need_.fields);
     if (!estimates_[operand].adjustable && !need_.values.contains(estimates_[operand].bounds)) enough = false;
   }
   return enough;

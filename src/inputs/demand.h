@@ -42,9 +42,12 @@ class Demand {
   bool product(Node n, double terms);
   bool square(Node n);
   bool batch_norm(Node n);
+  bool masked(Node n);
+  bool shifted_down(Node n);
   // What operations need of operands for their own sake.
   void domain(Node n);
   void indices(Node n);
+  void starts(Node n, Node vectors, int64_t dimension, const std::vector<int64_t>& last_starts);
 
   // The need of a result that was computed: rounding keeps it within its type, unsigned numbers wrap on purpose.
   [[nodiscard]] Need need_of_result(Node n) const;

@@ -130,6 +130,8 @@ bool Demand::elementwise(Node n) {
     case Opcode::Clamp: return clamp(n);
     case Opcode::Select: return select(n);
     case Opcode::And:
+      if (masked(n)) return true;
+      [[fallthrough]];
     case Opcode::Or:
     case Opcode::Xor:
     case Opcode::Not:
@@ -137,8 +139,10 @@ bool Demand::elementwise(Node n) {
     case Opcode::CountLeadingZeros:
       for (const Node operand : x) needs_.add_roles(operand, RoleBits);
       return need_.low.because == Because::Overflow && need_.high.because == Because::Overflow;
-    case Opcode::ShiftLeft:
     case Opcode::ShiftRightLogical:
+      if (shifted_down(n)) return true;
+      [[fallthrough]];
+    case Opcode::ShiftLeft:
     case Opcode::ShiftRightArithmetic:
       needs_.add_roles(x[0], RoleBits);
       return need_.low.because == Because::Overflow && need_.high.because == Because::Overflow;

@@ -1,5 +1,8 @@
-// Index operands: inside the dimension that they index, windows too; shift amounts: below the width.
+// Index operands: inside the dimension that they index, windows too, also where compilers pack several into one word;
+// shift amounts: below the width.
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "hlo/window_starts.h"
 #include "inputs/demand.h"
@@ -19,7 +22,61 @@ double least(const std::vector<int64_t>& last_starts) {
   return least;
 }
 
+// The one value that it has, as a word of bits.
+std::optional<uint64_t> constant_word(const Estimate& estimate) {
+  const auto& [low, high, away] = estimate.bounds;
+  if (estimate.adjustable || low != high || low < 0 || low >= 0x1p53) return std::nullopt;
+  return static_cast<uint64_t>(low);
+}
+
 }  // namespace
+
+// Where `vectors` is put together from its parts, each part has a bound of its own.
+void Demand::starts(Node n, Node vectors, int64_t dimension, const std::vector<int64_t>& last_starts) {
+  const Cause cause{n, Because::Index};
+  const auto bound = [&](Node part, double largest) {
+    needs_.at_least(part, 0, cause);
+    needs_.at_most(part, largest, cause);
+  };
+  const FlatNode& whole = node(vectors);
+  const bool by_parts = whole.step == Step::Operation && whole.instruction->opcode == Opcode::Concatenate &&
+                        whole.instruction->dimensions.front() == dimension;
+  if (!by_parts) return bound(vectors, least(last_starts));
+  auto last = last_starts.begin();
+  for (const Node part : operands(vectors)) {
+    const int64_t count = node(part).shape->dimension(static_cast<size_t>(dimension));
+    bound(part, least({last, last + count}));
+    last += count;
+  }
+}
+
+// x & mask, where the result is an index: a field of x.
+bool Demand::masked(Node n) {
+  if (need_.high.because != Because::Index || need_.values.low > 0 || need_.values.high < 0) return false;
+  const auto x = operands(n);
+  for (const auto& [word, mask] : {std::pair(x[0], x[1]), std::pair(x[1], x[0])}) {
+    const uint64_t bits = constant_word(estimates_[mask]).value_or(0);
+    if (bits == 0 || !estimates_[word].adjustable) continue;
+    const int first = std::countr_zero(bits);
+    const auto most = static_cast<uint64_t>(std::min(need_.values.high, static_cast<double>(bits)));
+    needs_.add_field(word, {bits, most >> first});
+    return true;
+  }
+  return false;
+}
+
+// x >> places, where the result is an index or has fields.
+bool Demand::shifted_down(Node n) {
+  const auto x = operands(n);
+  const std::optional<uint64_t> places = constant_word(estimates_[x[1]]);
+  if (!places || *places >= static_cast<uint64_t>(hlo::bit_width(type(n)))) return false;
+  for (const Field& field : need_.fields) needs_.add_field(x[0], {field.mask << *places, field.most});
+  if (need_.high.because != Because::Index || need_.values.low > 0) return false;
+  const double scale = std::exp2(static_cast<double>(*places));
+  needs_.at_least(x[0], 0, need_.high);
+  needs_.at_most(x[0], (need_.values.high + 1) * scale - 1, need_.high);
+  return true;
+}
 
 void Demand::indices(Node n) {
   const auto x = operands(n);
@@ -44,12 +101,14 @@ void Demand::indices(Node n) {
         index(d + 2, room(shape(0).dimension(d), shape(1).dimension(d)));
       break;
     case Opcode::Gather:
-      index(1, least(hlo::last_gather_starts(instruction, shape(0))));
+      starts(n, x[1], instruction.attributes().gather_dimension_numbers().index_vector_dim(),
+             hlo::last_gather_starts(instruction, shape(0)));
       order(1);
       break;
     case Opcode::Scatter: {
       const size_t count = x.size() / 2;
-      index(count, least(hlo::last_scatter_starts(instruction, shape(0), shape(count + 1))));
+      starts(n, x[count], instruction.attributes().scatter_dimension_numbers().index_vector_dim(),
+             hlo::last_scatter_starts(instruction, shape(0), shape(count + 1)));
       order(count);
       break;
     }

@@ -206,7 +206,7 @@ int64_t to_integer(double value) {
 // Integers of one array.
 class Integers {
  public:
-  Integers(const ParameterRange& range, Kind kind) : kind_(kind) {
+  Integers(const ParameterRange& range, Kind kind) : kind_(kind), fields_(range.fields) {
     const Interval all = finite_values(range.shape.element_type());
     const bool whole_type = range.values.contains({all.low, all.high});
     any_bits_ = whole_type && ((range.roles & RoleBits) != 0 || looks_like_key(range.shape));
@@ -223,6 +223,7 @@ class Integers {
   }
 
   int64_t at(int64_t i, uint64_t bits, uint64_t stream) const {
+    if (!fields_.empty()) return packed(bits);
     if (any_bits_) return static_cast<int64_t>(bits);
     int64_t value = drawn(i, bits, stream);
     if (value == 0 && without_zero_) value = high_ > 0 ? 1 : -1;
@@ -230,6 +231,17 @@ class Integers {
   }
 
  private:
+  // Each field from its own numbers; its ends come up often.
+  [[nodiscard]] int64_t packed(uint64_t bits) const {
+    uint64_t word = 0;
+    for (const Field& field : fields_) {
+      bits = mix(bits);
+      const uint64_t value = bits % 8 == 0 ? 0 : bits % 8 == 1 ? field.most : (bits >> 8) % (field.most + 1);
+      word |= value << std::countr_zero(field.mask);
+    }
+    return static_cast<int64_t>(word);
+  }
+
   // Unsigned 32-bit vectors of two or four words are how JAX passes PRNG keys.
   static bool looks_like_key(const hlo::Shape& shape) {
     return shape.element_type() == ElementType::U32 && shape.rank() >= 1 &&
@@ -273,6 +285,7 @@ class Integers {
   }
 
   Kind kind_;
+  std::vector<Field> fields_;
   bool any_bits_ = false, without_zero_ = false;
   int64_t low_ = 0, high_ = 0, row_ = 1;
   uint64_t count_ = 1;

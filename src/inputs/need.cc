@@ -108,4 +108,17 @@ void Needs::as(Node n, const Interval& values, const Need& need) {
   away_from_zero(n, values.away, need.away);
 }
 
+void Needs::add_field(Node n, const Field& field) {
+  std::vector<Field>& fields = needs_[n].fields;
+  const auto same = std::ranges::find(fields, field.mask, &Field::mask);
+  if (same == fields.end())
+    fields.push_back(field);
+  else
+    same->most = std::min(same->most, field.most);
+}
+
+void Needs::add_fields(Node n, const std::vector<Field>& fields) {
+  for (const Field& field : fields) add_field(n, field);
+}
+
 }  // namespace sapper::inputs

@@ -28,12 +28,20 @@ enum Role : uint8_t {
   RoleDistinct = 8,       // indices that are said to be unique
 };
 
+// Bits of an integer that are a number of their own: `values & mask`, shifted down to bit 0, is at most `most`.
+struct Field {
+  uint64_t mask = 0;
+  uint64_t most = 0;
+  bool operator==(const Field&) const = default;
+};
+
 struct Need {
   Interval values;
   Cause low, high, away;
   Interval firm;  // the bounds among them that are not for overflow
   Cause firm_low, firm_high, firm_away;
   uint8_t roles = 0;
+  std::vector<Field> fields;  // of words that several indices are packed into
   // Everything that the bounds are there for holds when they do. False where a worst case was given up for what is
   // typical, or an operation was not looked into.
   bool is_proof = true;
@@ -59,6 +67,8 @@ class Needs {
   // The three of them, each for the cause that `need` has for it.
   void as(Node n, const Interval& values, const Need& need);
   void add_roles(Node n, uint8_t roles) { needs_[n].roles |= roles; }
+  void add_field(Node n, const Field& field);
+  void add_fields(Node n, const std::vector<Field>& fields);
   void doubt(Node n) { needs_[n].is_proof = false; }
 
  private:

@@ -81,9 +81,10 @@ class Analysis {
     if (!need.is_proof) range.values.away = std::min(need.values.away, need.firm.away);
     if (range.values.away > 0) range.away = reason(need.is_proof ? need.away : need.firm_away);
     range.roles = need.roles;
+    range.fields = need.fields;
     range.is_proof = need.is_proof;
     range.indexes = hlo::is_integer(range.shape.element_type()) &&
-                    (need.high.because == Because::Index || need.low.because == Because::Index);
+                    (!need.fields.empty() || need.high.because == Because::Index || need.low.because == Because::Index);
     if (range.values.is_empty()) range.values.away = 0;
     if (hlo::is_integer(range.shape.element_type())) return;
     keep_useful(range, need);

@@ -199,6 +199,34 @@ ENTRY e {
 
 // --- Indices, roles.
 
+TEST(Ranges, PartsOfAnIndexHaveBoundsOfTheirOwn) {
+  // As XLA:TPU packs them: a part of a word is (word & mask) >> the mask's first bit.
+  const ParameterRange words = ranges_of(R"(x = f32[4,10] parameter(0)
+  words = s32[64,1] parameter(1)
+  mask_a = s32[] constant(3)
+  masks_a = s32[64,1] broadcast(mask_a), dimensions={}
+  a = s32[64,1] and(masks_a, words)
+  mask_b = s32[] constant(480)
+  masks_b = s32[64,1] broadcast(mask_b), dimensions={}
+  b = s32[64,1] and(words, masks_b)
+  five = s32[] constant(5)
+  fives = s32[64,1] broadcast(five), dimensions={}
+  b0 = s32[64,1] shift-right-logical(b, fives)
+  parts = s32[64,2] concatenate(a, b0), dimensions={1}
+  indices = s32[64,2] custom-call(parts), custom_call_target="GatherScatterIndicesBitpacked"
+  ROOT r = f32[64] gather(x, indices), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1})")
+                                   .parameters[1];
+  EXPECT_EQ(words.fields, (std::vector<Field>{{480, 9}, {3, 3}}));
+  EXPECT_TRUE(words.indexes);
+  const std::string apart = R"(x = f32[4,10] parameter(0)
+  i = s32[64,1] parameter(1)
+  j = s32[64,1] parameter(2)
+  ij = s32[64,2] concatenate(i, j), dimensions={1}
+  ROOT r = f32[64] gather(x, ij), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1})";
+  EXPECT_EQ(range_of(apart, 1), (Interval{0, 3}));
+  EXPECT_EQ(range_of(apart, 2), (Interval{0, 9}));
+}
+
 TEST(Ranges, IndicesAndShiftsStayInside) {
   const std::string slice =
       "x = f32[16] parameter(0)\n i = s32[] parameter(1)\n ROOT r = f32[4] dynamic-slice(x, i), "

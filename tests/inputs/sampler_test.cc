@@ -232,6 +232,36 @@ ENTRY e {
   for (int64_t i = 1; i < 64; ++i) EXPECT_LE(indices.integer_at(i - 1), indices.integer_at(i));
 }
 
+TEST(Sampler, PackedIndicesAreInsideInEachField) {
+  const Module module = parse(R"(
+HloModule m
+ENTRY e {
+  x = f32[4,10] parameter(0)
+  words = s32[4096,1] parameter(1)
+  mask_a = s32[] constant(3)
+  masks_a = s32[4096,1] broadcast(mask_a), dimensions={}
+  a = s32[4096,1] and(masks_a, words)
+  mask_b = s32[] constant(480)
+  masks_b = s32[4096,1] broadcast(mask_b), dimensions={}
+  b = s32[4096,1] and(words, masks_b)
+  five = s32[] constant(5)
+  fives = s32[4096,1] broadcast(five), dimensions={}
+  b0 = s32[4096,1] shift-right-logical(b, fives)
+  parts = s32[4096,2] concatenate(a, b0), dimensions={1}
+  ROOT r = f32[4096] gather(x, parts), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1}
+})");
+  for (const Kind kind : kinds) {
+    const Literal words = sampled(module, 0, kind)[1];
+    std::set<int64_t> first, second;
+    for (int64_t i = 0; i < words.element_count(); ++i) {
+      first.insert(words.integer_at(i) & 3);
+      second.insert((words.integer_at(i) & 480) >> 5);
+    }
+    EXPECT_EQ(first, (std::set<int64_t>{0, 1, 2, 3})) << to_string(kind);
+    EXPECT_EQ(second, (std::set<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})) << to_string(kind);
+  }
+}
+
 TEST(Sampler, FloatsAreFiniteDistinctAndOfBothSigns) {
   const Module module = parse("HloModule m\nENTRY e { ROOT x = f32[4096] parameter(0) }");
   const Literal x = sampled(module, 0)[0];
