@@ -396,7 +396,8 @@ class Decoder {
       std::vector<Step> steps;
       for (InstructionIndex i = bundle.first; i < bundle.first + bundle.count; ++i) {
         if (!is_emitted(i)) {
-          SAPPER_CHECKED(check_same_register(i));
+          SAPPER_TRY(const bool moves, moves_register(i));
+          if (moves) steps.push_back(move_of(i));
           continue;
         }
         SAPPER_TRY(Step step, step_of(i));
@@ -427,18 +428,30 @@ class Decoder {
     code_.steps.push_back(step);
   }
 
-  // On physical registers an alias or a phi must not move its value.
-  Status check_same_register(InstructionIndex i) const {
+  // Whether an alias stands for a move on physical registers: of a value that was reloaded into another register than
+  // its first one. Such bundles have a scalar slot left for it (v5e), those of other aliases need not. Phis move nothing.
+  Result<bool> moves_register(InstructionIndex i) const {
     const Instruction& instruction = program_.instructions[i];
-    if (instruction.result.physical < 0 || !(rows_[i]->is_alias || rows_[i]->is_phi)) return {};
-    for (const Operand& operand : instruction.operands)
-      if (const auto* name = std::get_if<Register>(&operand.value))
-        if (name->physical >= 0 &&
-            (name->physical != instruction.result.physical || name->bank != instruction.result.bank))
-          return error(ErrorKind::BadInput, instruction,
-                       fmt::format("'{}' cannot move a value from {} to {}", instruction.opcode, to_string(*name),
-                                   to_string(instruction.result)));
-    return {};
+    if (instruction.result.physical < 0 || !(rows_[i]->is_alias || rows_[i]->is_phi)) return false;
+    bool moves = false;
+    for (const Operand& operand : instruction.operands) {
+      const auto* name = std::get_if<Register>(&operand.value);
+      if (name == nullptr || name->physical < 0) continue;
+      const bool is_same = name->physical == instruction.result.physical && name->bank == instruction.result.bank;
+      if (!is_same && (rows_[i]->is_phi || name->bank != instruction.result.bank))
+        return error(ErrorKind::BadInput, instruction,
+                     fmt::format("'{}' cannot move a value from {} to {}", instruction.opcode, to_string(*name),
+                                 to_string(instruction.result)));
+      moves |= !is_same;
+    }
+    return moves;
+  }
+
+  Step move_of(InstructionIndex i) {
+    const Instruction& instruction = program_.instructions[i];
+    const Bank bank = instruction.result.bank;
+    return copy_step(bank, slots_.of_operand(instruction.operands[0], letter_of(bank)), slots_.of(instruction.result),
+                     i);
   }
 
   // Steps learn what they work on, branches their targets.

@@ -100,6 +100,20 @@ TEST(Decode, ABundleReadsBeforeItWrites) {
   EXPECT_EQ(word(*ran, 1), 7);
 }
 
+// A reloaded address in another register than its first one: int_to_ptr moves it. Else it is no move, and names what its
+// own bundle writes.
+TEST(Decode, AnAliasInAnotherRegisterMoves) {
+  const auto ran = run(R"(
+     0   :  { %s0_s0 = smov.u32 7  ;;  %s9_s3 = smov.u32 [#allocation0_spill] }
+   0x1   :  { %s1_s5 = int_to_ptr.vmem [resolvable:$true] %s0_s0  ;;  %s2_s0 = smov.u32 9 }
+   0x2   :  { %s3_s0 = sadd.s32 %s2_s0, 1  ;;  %s4_s0 = int_to_ptr.vmem [resolvable:$true] %s3_s0 }
+   0x3   :  { %5 = sst [smem:[#allocation0_spill]] %s1_s5 }
+   0x4   :  { %6 = sst [smem:[#allocation0_spill + $0x1]] %s4_s0 }
+)");
+  EXPECT_EQ(word(*ran, 0), 7);
+  EXPECT_EQ(word(*ran, 1), 10);
+}
+
 // The four bundles behind a branch still run.
 TEST(Decode, FourDelaySlots) {
   const char* const text = R"(
