@@ -5,6 +5,7 @@
 #include <set>
 
 #include "check/widen.h"
+#include "hlo/dead_code.h"
 #include "hlo/fingerprint.h"
 #include "hlo/proto.h"
 #include "hlo/verifier.h"
@@ -21,34 +22,54 @@ const std::set<std::string, std::less<>> real_algebra_passes = {
     "algsimp", "algebraic-simplifier", "simplification", "dot-merger", "reduce-decomposer", "tree_reduction_rewriter",
 };
 
-// Whether `before` and `after` agree wherever both are finite when computed over wider numbers, and return floats.
-bool same_over_reals(const Module& before, const Module& after, const Judge& judge) {
-  const auto wide_before = widen(before);
-  const auto wide_after = widen(after);
-  if (!wide_before || !wide_after) return false;
+// Leaves of what `module` returns, computed over wider numbers.
+Result<std::vector<Literal>> over_reals(Module module, const std::vector<size_t>& wanted, const Judge& judge) {
+  const bool only_wanted = hlo::return_only(module, wanted);
+  SAPPER_TRY(const Module wide, widen(module));
   std::vector<Literal> arguments;
   for (const Literal& argument : judge.arguments()) arguments.push_back(widen(argument));
-  const auto value_before = eval::evaluate(*wide_before, arguments, judge.evaluation());
-  const auto value_after = eval::evaluate(*wide_after, arguments, judge.evaluation());
-  if (!value_before || !value_after) return false;
+  SAPPER_TRY(const Literal value, eval::evaluate(wide, arguments, judge.evaluation()));
+  std::vector<Literal> leaves = hlo::leaves(value);
+  if (only_wanted) return leaves;
+  std::vector<Literal> picked;
+  for (const size_t leaf : wanted) picked.push_back(std::move(leaves[leaf]));
+  return picked;
+}
+
+// Whether these leaves of what `before` and `after` return agree wherever both are finite when computed over wider
+// numbers, and are floats.
+bool same_over_reals(const Module& before, const Module& after, const std::vector<size_t>& wanted, const Judge& judge) {
+  const auto expected = over_reals(before, wanted, judge);
+  if (!expected) return false;
+  auto got = over_reals(after, wanted, judge);
+  if (!got) return false;
   const std::vector<Literal> narrow = hlo::leaves(judge.reference());
-  const std::vector<Literal> expected = hlo::leaves(*value_before);
-  std::vector<Literal> got = hlo::leaves(*value_after);
-  if (expected.size() != got.size() || expected.size() != narrow.size()) return false;
-  for (size_t leaf = 0; leaf < expected.size(); ++leaf) {
-    if (!expected[leaf].shape().is_array()) continue;
-    if (!(expected[leaf].shape() == got[leaf].shape())) return false;
-    if (hlo::is_float(expected[leaf].shape().element_type())) {
-      for (int64_t i = 0; i < got[leaf].element_count(); ++i)
-        if (!std::isfinite(got[leaf].real_at(i)) || !std::isfinite(expected[leaf].real_at(i)))
-          got[leaf].set_real(i, expected[leaf].real_at(i));
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const Literal& mine = (*expected)[i];
+    Literal& theirs = (*got)[i];
+    if (!mine.shape().is_array()) continue;
+    if (!(mine.shape() == theirs.shape())) return false;
+    if (hlo::is_float(mine.shape().element_type())) {
+      for (int64_t at = 0; at < theirs.element_count(); ++at)
+        if (!std::isfinite(theirs.real_at(at)) || !std::isfinite(mine.real_at(at)))
+          theirs.set_real(at, mine.real_at(at));
     }
     // Constants that the pass folded are rounded to the program's own types, hence not closer than that.
-    const double folded = std::max(1e-6, 2 * numerics::epsilon(narrow[leaf].shape().element_type()));
+    const double folded = std::max(1e-6, 2 * numerics::epsilon(narrow[wanted[i]].shape().element_type()));
     const numerics::Tolerance tolerance{.relative = folded, .scaled = folded};
-    if (numerics::compare(got[leaf], expected[leaf], tolerance).mismatches != 0) return false;
+    if (numerics::compare(theirs, mine, tolerance).mismatches != 0) return false;
   }
   return true;
+}
+
+// The leaves that differ.
+std::vector<size_t> in_question(const Judgement& judgement) {
+  std::vector<size_t> leaves;
+  for (size_t leaf = 0; leaf < judgement.outputs.size(); ++leaf)
+    if (judgement.outputs[leaf].verdict == Verdict::Mismatch ||
+        judgement.outputs[leaf].verdict == Verdict::Undetermined)
+      leaves.push_back(leaf);
+  return leaves;
 }
 
 class Walker {
@@ -102,7 +123,7 @@ class Walker {
     if (!value) return {Verdict::Undetermined, value.error().describe(), {}};
     Judgement judgement = judge_.judge(*value);
     if (!strict_ && walk_.program && may_be_real_algebra(judgement, pass) &&
-        same_over_reals(*walk_.program, module, judge_)) {
+        same_over_reals(*walk_.program, module, in_question(judgement), judge_)) {
       excuse(judgement,
              fmt::format(fmt::runtime(real_algebra_passes.contains(pass)
                                           ? "{} rewrote floating-point arithmetic by an identity of real algebra"
@@ -117,6 +138,7 @@ class Walker {
   // Whether the values part here, and an identity of real algebra would explain it: in passes that are known for such
   // where results are wrong, in any where their differences prove nothing.
   [[nodiscard]] bool may_be_real_algebra(const Judgement& judgement, const std::string& pass) const {
+    if (judgement.outputs.empty()) return false;
     if (judgement.verdict == Verdict::Mismatch) return real_algebra_passes.contains(pass);
     return judgement.verdict == Verdict::Undetermined && doubtful_since_.empty();
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 
+#include "hlo/dead_code.h"
 #include "hlo/fingerprint.h"
 #include "hlo/rewriter.h"
 #include "inputs/draw.h"
@@ -61,45 +62,6 @@ uint64_t hash_of(const Literal& literal) {
   return hash;
 }
 
-// The computation without the instructions that `alive` leaves out; a get-tuple-element of a tuple is the element.
-Computation without_dead(const Computation& from, const std::vector<bool>& alive) {
-  hlo::Rewriter rewriter(from);
-  InstructionIndex index = 0;
-  return rewriter.run([&](const Instruction& instruction) -> InstructionIndex {
-    if (!alive[index++]) return 0;
-    return rewriter.copy(instruction, rewriter.moved_operands(instruction));
-  });
-}
-
-// Takes elements of tuples from where they were put in.
-void bypass_tuples(Computation& computation) {
-  for (Instruction& instruction : computation.instructions) {
-    for (InstructionIndex& operand : instruction.operands) {
-      const Instruction* value = &computation.instructions[operand];
-      while (value->opcode == Opcode::GetTupleElement &&
-             computation.instructions[value->operands[0]].opcode == Opcode::Tuple) {
-        operand = computation.instructions[value->operands[0]].operands[static_cast<size_t>(value->tuple_index)];
-        value = &computation.instructions[operand];
-      }
-    }
-  }
-  const Instruction& root = computation.root_instruction();
-  if (root.opcode == Opcode::GetTupleElement && computation.instructions[root.operands[0]].opcode == Opcode::Tuple)
-    computation.root = computation.instructions[root.operands[0]].operands[static_cast<size_t>(root.tuple_index)];
-}
-
-std::vector<bool> alive_in(const Computation& computation, bool parameters_stay) {
-  std::vector<bool> alive(computation.instructions.size(), false);
-  alive[computation.root] = true;
-  for (size_t i = computation.instructions.size(); i-- > 0;) {
-    const Instruction& instruction = computation.instructions[i];
-    if (parameters_stay && instruction.opcode == Opcode::Parameter) alive[i] = true;
-    if (!alive[i]) continue;
-    for (const InstructionIndex operand : instruction.operands) alive[operand] = true;
-  }
-  return alive;
-}
-
 void drop_parameters(Program& program, const std::vector<bool>& alive) {
   Computation& entry = program.module.computations[program.module.entry];
   std::vector<Literal> arguments;
@@ -110,27 +72,6 @@ void drop_parameters(Program& program, const std::vector<bool>& alive) {
     kept.parameter_number = static_cast<int64_t>(arguments.size()) - 1;
   }
   program.arguments = std::move(arguments);
-}
-
-void drop_uncalled(Module& module) {
-  std::vector<bool> called(module.computations.size(), false);
-  called[module.entry] = true;
-  for (size_t c = module.computations.size(); c-- > 0;) {
-    if (!called[c]) continue;
-    for (const Instruction& instruction : module.computations[c].instructions)
-      for (const ComputationIndex callee : instruction.called) called[callee] = true;
-  }
-  std::vector<ComputationIndex> moved(module.computations.size(), 0);
-  std::vector<Computation> kept;
-  for (size_t c = 0; c < module.computations.size(); ++c) {
-    if (!called[c]) continue;
-    moved[c] = static_cast<ComputationIndex>(kept.size());
-    kept.push_back(std::move(module.computations[c]));
-    for (Instruction& instruction : kept.back().instructions)
-      for (ComputationIndex& callee : instruction.called) callee = moved[callee];
-  }
-  module.computations = std::move(kept);
-  module.entry = moved[module.entry];
 }
 
 // Names that nobody else in the module has: values are traced by name.

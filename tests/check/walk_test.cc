@@ -112,6 +112,34 @@ TEST(Walk, RealAlgebraExcusesWhatIsDecidedOnItsValues) {
   EXPECT_EQ(verdict_after("fusion"), Verdict::Mismatch);
 }
 
+// A program's other results may look at bits, as all f64 on XLA:TPU do.
+TEST(Walk, RealAlgebraExcusesTheResultsThatItIsTheReasonOf) {
+  const auto both = [](const std::string& first, const std::string& more) {
+    return module_of(R"(
+      a = f32[3] parameter(0)
+      b = f32[3] parameter(1)
+      s = f32[3] add(a, b)
+      d = f32[3] subtract(s, b)
+      bits = s32[3] bitcast-convert(b)
+      one = s32[3] constant({1, 1, 1})
+      odd = s32[3] and(bits, one)
+      both = (f32[3], s32[3]) tuple()" +
+                     first + R"(, odd)
+      first = f32[3] get-tuple-element(both), index=0
+      )" + more + R"(
+      ROOT r = (f32[3], s32[3]) tuple(first, second))");
+  };
+  const std::string second = "second = s32[3] get-tuple-element(both), index=1";
+  const std::string broken = "second = s32[3] not(odd)";
+  const std::vector<Literal> arguments{values({1, 2, 3}), values({1e8, 1, 1})};
+  const auto verdict_of = [&](const std::string& after) {
+    return walk({stage(0, "input", both("d", second)), stage(1, "algsimp", after)}, arguments).verdict;
+  };
+  EXPECT_EQ(verdict_of(both("a", second)), Verdict::Policy);
+  EXPECT_EQ(verdict_of(both("a", broken)), Verdict::Mismatch);
+  EXPECT_EQ(verdict_of(both("b", second)), Verdict::Mismatch);
+}
+
 TEST(Walk, OnlyPassesThatMayRewriteFloatsAreExcused) {
   const std::vector<Literal> arguments{values({1, 2, 3}), values({1e8, 1, 1})};
   const Walk result = walk({stage(0, "input", there_and_back), stage(1, "layout-assignment", nowhere)}, arguments);
