@@ -168,6 +168,11 @@ Expression converted(Expression a, ElementType type) {
 
 Expression unary(Opcode opcode, Expression a) { return {a.builder, a.builder->add(opcode, a.shape(), {a.index})}; }
 
+Expression abs(Expression a) {
+  const Opcode opcode = a.builder->at(a.index).opcode;
+  return opcode == Opcode::Exponential || opcode == Opcode::Abs ? a : unary(Opcode::Abs, a);
+}
+
 namespace {
 
 // Both in the wider of their types.

@@ -96,7 +96,8 @@ inline Expression max(Expression a, Expression b) { return binary(hlo::Opcode::M
 inline Expression max(Expression a, double b) { return max(a, a.constant(b)); }
 inline Expression min(Expression a, Expression b) { return binary(hlo::Opcode::Minimum, a, b); }
 inline Expression min(Expression a, double b) { return min(a, a.constant(b)); }
-inline Expression abs(Expression a) { return unary(hlo::Opcode::Abs, a); }
+// Of what cannot be negative: itself.
+[[nodiscard]] Expression abs(Expression a);
 inline Expression sqrt(Expression a) { return unary(hlo::Opcode::Sqrt, a); }
 inline Expression exp(Expression a) { return unary(hlo::Opcode::Exponential, a); }
 inline Expression log(Expression a) { return unary(hlo::Opcode::Log, a); }

@@ -99,10 +99,14 @@ Deviation divide(const Site& site) {
   Expression divisor = site.magnitude(1);
   if (hlo::is_complex(site.type())) divisor = max(divisor - 0x1p-147, 0);  // at most the modulus
   if (!b) return where_positive(*a, *a / divisor + 0x1p-149);
-  const Expression from_divisor = unrounded_magnitude(site) * *b + 0x1p-149;
-  const Expression above = a ? *a + from_divisor : from_divisor;
+  // (a + |x / y| b) / (|y| - b), by the reciprocal and the ratio: of divisors that rows share they are computed once a
+  // row.
+  const Expression reciprocal = 1.0 / (divisor - *b);
+  const Expression ratio = *b * reciprocal * (1 + 4 * site.unit_roundoff()) + 0x1p-149;
+  Expression bound = site.result_magnitude() * ratio + 0x1p-148;
+  if (a) bound = *a * reciprocal + bound;
   // Of a divisor that is 0 the sign is free, too.
-  return or_infinite(divisor > *b, where_positive(a ? max(*a, *b) : *b, above / (divisor - *b) + 0x1p-149));
+  return or_infinite(divisor > *b, where_positive(a ? max(*a, *b) : *b, bound));
 }
 
 Deviation multiply(const Site& site) {
