@@ -9,6 +9,7 @@
 #include "eval/dimensions.h"
 #include "eval/topk.h"
 #include "eval/unwritten.h"
+#include "numerics/float_pair.h"
 
 namespace sapper::eval {
 namespace {
@@ -122,16 +123,13 @@ Result<hlo::Literal> call_concat_bitcast(const OpContext& context, std::span<con
 Result<hlo::Literal> call_x64_split_low(const OpContext& context, std::span<const hlo::Literal> operands) {
   return split(
       context, operands, [](uint64_t value) { return static_cast<uint32_t>(value); },
-      [](double value) { return static_cast<float>(value); });
+      [](double value) { return numerics::as_pair(value).leading; });
 }
 
 Result<hlo::Literal> call_x64_split_high(const OpContext& context, std::span<const hlo::Literal> operands) {
   return split(
       context, operands, [](uint64_t value) { return static_cast<uint32_t>(value >> 32); },
-      [](double value) {
-        const auto leading = static_cast<float>(value);
-        return std::isfinite(leading) ? static_cast<float>(value - leading) : 0;
-      });
+      [](double value) { return numerics::as_pair(value).rest; });
 }
 
 Result<hlo::Literal> call_x64_combine(const OpContext& context, std::span<const hlo::Literal> operands) {
@@ -141,7 +139,9 @@ Result<hlo::Literal> call_x64_combine(const OpContext& context, std::span<const 
   hlo::Literal result = hlo::Literal::uninitialized(shape);
   if (shape.element_type() == hlo::ElementType::F64) {
     std::ranges::transform(operands[0].data<float>(), operands[1].data<float>(), result.mutable_data<double>().begin(),
-                           [](float leading, float rest) { return static_cast<double>(leading) + rest; });
+                           [](float leading, float rest) {
+                             return numerics::number_of({leading, rest});
+                           });
   } else {
     std::ranges::transform(operands[0].data<uint32_t>(), operands[1].data<uint32_t>(),
                            result.mutable_data<uint64_t>().begin(),

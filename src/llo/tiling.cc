@@ -1,15 +1,19 @@
 // Tiled layouts: a tile T(a,b) splits each of the most minor dimensions d into ceil(d / tile) tiles and the positions
 // within one, positions more minor than tiles; further tiles split the result again. Elements of fewer than 8 bits, or
-// of more than one per byte, are packed from the low bits up. 64-bit integers and c64 are two arrays of words one after
-// the other, the low halves, the real parts, first (what the kernels of X64SplitLow, X64SplitHigh and X64Combine copy).
+// of more than one per byte, are packed from the low bits up. 64-bit numbers are two arrays of words one after the
+// other: the low halves of integers first, the real parts of c64, the leading halves of f64, which is a pair of f32
+// (what the kernels of X64SplitLow, X64SplitHigh and X64Combine copy).
 #include "llo/tiling.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <vector>
 
 #include "base/assert.h"
 #include "llo/memory.h"
+#include "numerics/float_pair.h"
 
 namespace sapper::llo {
 namespace {
@@ -34,8 +38,7 @@ struct Tiling {
 Result<int> element_bits(const hlo::Shape& shape) {
   const ElementType type = shape.element_type();
   const int stored = 8 * hlo::host_bytes(type);
-  const bool in_halves = hlo::is_integer(type) || type == ElementType::C64;
-  if (stored > 64 || (stored > 32 && !in_halves)) {
+  if (stored > 64) {
     return fail(ErrorKind::Unsupported, "{}: no layout of {} in TPU memory is modelled", shape.to_text(),
                 hlo::to_string(type));
   }
@@ -201,15 +204,39 @@ void gather(const Tiling& tiling, std::span<const std::byte> memory, hlo::Litera
   });
 }
 
+using Halves = std::array<uint32_t, 2>;
 constexpr size_t half_bytes = sizeof(uint32_t);
+
+Halves halves_of(ElementType type, const std::byte* element) {
+  if (type != ElementType::F64) {
+    Halves halves;
+    std::memcpy(halves.data(), element, sizeof halves);
+    return halves;
+  }
+  double number = 0;
+  std::memcpy(&number, element, sizeof number);
+  const auto [leading, rest] = numerics::as_pair(number);
+  return {std::bit_cast<uint32_t>(leading), std::bit_cast<uint32_t>(rest)};
+}
+
+void put_together(ElementType type, const Halves& halves, std::byte* element) {
+  if (type != ElementType::F64) {
+    std::memcpy(element, halves.data(), sizeof halves);
+    return;
+  }
+  const double number = numerics::number_of({std::bit_cast<float>(halves[0]), std::bit_cast<float>(halves[1])});
+  std::memcpy(element, &number, sizeof number);
+}
 
 void scatter_halves(const Tiling& tiling, const hlo::Literal& value, std::span<std::byte> memory,
                     std::span<std::byte> written) {
   const std::byte* elements = value.bytes().data();
   for_each_position(tiling, value.element_count(), [&](int64_t element, int64_t position) {
+    const Halves halves =
+        halves_of(value.shape().element_type(), elements + 2 * static_cast<size_t>(element) * half_bytes);
     for (size_t half = 0; half < 2; ++half) {
       const size_t at = half * plane_bytes(tiling) + static_cast<size_t>(position) * half_bytes;
-      std::memcpy(memory.data() + at, elements + (2 * static_cast<size_t>(element) + half) * half_bytes, half_bytes);
+      std::memcpy(memory.data() + at, &halves[half], half_bytes);
       if (!written.empty()) std::memset(written.data() + at, 0xff, half_bytes);
     }
   });
@@ -218,10 +245,11 @@ void scatter_halves(const Tiling& tiling, const hlo::Literal& value, std::span<s
 void gather_halves(const Tiling& tiling, std::span<const std::byte> memory, hlo::Literal& value) {
   std::byte* elements = value.mutable_bytes().data();
   for_each_position(tiling, value.element_count(), [&](int64_t element, int64_t position) {
-    for (size_t half = 0; half < 2; ++half) {
-      const size_t at = half * plane_bytes(tiling) + static_cast<size_t>(position) * half_bytes;
-      std::memcpy(elements + (2 * static_cast<size_t>(element) + half) * half_bytes, memory.data() + at, half_bytes);
-    }
+    Halves halves;
+    for (size_t half = 0; half < 2; ++half)
+      std::memcpy(&halves[half],
+                  memory.data() + half * plane_bytes(tiling) + static_cast<size_t>(position) * half_bytes, half_bytes);
+    put_together(value.shape().element_type(), halves, elements + 2 * static_cast<size_t>(element) * half_bytes);
   });
 }
 
