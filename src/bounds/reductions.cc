@@ -1,5 +1,7 @@
-// reduce and reduce-window. Sums, products, extrema and the logic of preds have rules; any other body is bounded
-// itself, and the reduction carries the deviations beside the values.
+// reduce and reduce-window. Sums, products, extrema and the logic of preds have rules, also where one reduction takes
+// several of them side by side; any other body is bounded itself, and the reduction carries the deviations beside the
+// values, unless the body rounds: the order that it is applied in is free, and what another order gives has no bound.
+#include <algorithm>
 #include <cmath>
 
 #include "base/assert.h"
@@ -121,11 +123,10 @@ Deviation product_rule(const Site& site) {
   return site.rounded(or_infinite(in_range, bound));
 }
 
-Deviation extremum_rule(const Site& site) {
+Deviation extremum_rule(const Site& site, Opcode opcode) {
   if (!site.any_deviates_in_arithmetic()) return std::nullopt;
   const auto end = [&](double sign) {
-    return reduced(site, site.called(0).root_instruction().opcode,
-                   site.real(0) + site.arithmetic_deviation_or_zero(0) * sign,
+    return reduced(site, opcode, site.real(0) + site.arithmetic_deviation_or_zero(0) * sign,
                    site.real(1) + site.arithmetic_deviation_or_zero(1) * sign);
   };
   return site.any_of_zeros(hull(site.result_real(), end));
@@ -169,7 +170,31 @@ std::optional<ComputationIndex> reducer_with_deviations(Transformer& transformer
   return transformer.add(std::move(reducer));
 }
 
+// Whether the order in which the body is applied shows in roundings.
+bool rounds(const Computation& body) {
+  return std::ranges::any_of(body.instructions, [](const Instruction& instruction) {
+    const bool is_number = instruction.shape.is_array() && (hlo::is_float(instruction.shape.element_type()) ||
+                                                            hlo::is_complex(instruction.shape.element_type()));
+    switch (instruction.opcode) {
+      case Opcode::Abs:
+      case Opcode::Bitcast:
+      case Opcode::Clamp:
+      case Opcode::Constant:
+      case Opcode::Convert:
+      case Opcode::Copy:
+      case Opcode::GetTupleElement:
+      case Opcode::Maximum:
+      case Opcode::Minimum:
+      case Opcode::Negate:
+      case Opcode::Parameter:
+      case Opcode::Select: return false;
+      default: return is_number;
+    }
+  });
+}
+
 Deviations any_body(const Site& site) {
+  if (terms_of(site) > 1 && rounds(site.called(0))) return site.unbounded();
   const size_t values = site.operands.size() / 2;
   std::vector<bool> deviates(values);
   for (size_t i = 0; i < values; ++i)
@@ -219,8 +244,75 @@ Deviations any_body(const Site& site) {
       all.push_back(std::nullopt);
       continue;
     }
-    // The roundings of this order, and as many of another.
+    // Which operand is picked may differ in another order.
     all.push_back(Expression{&site.builder, site.builder.element(both, next++)} * 2);
+  }
+  return all;
+}
+
+// Of a reduction of one array by one operation; none: there is no rule for it.
+std::optional<Deviation> rule_of(const Site& site, Opcode operation) {
+  const ElementType type = site.type();
+  switch (operation) {
+    case Opcode::Add: return sum_rule(site);
+    case Opcode::Multiply:
+      if (hlo::is_float(type)) return product_rule(site);
+      return std::nullopt;
+    case Opcode::Maximum:
+    case Opcode::Minimum:
+      if (type != ElementType::Pred) return extremum_rule(site, operation);
+      return std::nullopt;
+    case Opcode::And:
+    case Opcode::Or:
+      if (type == ElementType::Pred) return logic_rule(site, operation);
+      return std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+// What a body does to each of the values that it reduces side by side, when that is one operation on it alone.
+std::optional<std::vector<Opcode>> operations_of(const Computation& body, size_t values) {
+  if (values == 1 && !body.root_instruction().shape.is_tuple()) {
+    const std::optional<Opcode> operation = single_operation(body);
+    return operation ? std::optional(std::vector{*operation}) : std::nullopt;
+  }
+  if (body.root_instruction().opcode != Opcode::Tuple) return std::nullopt;
+  std::vector<Opcode> operations;
+  for (size_t i = 0; i < values; ++i) {
+    const Instruction& made = body.instructions[body.root_instruction().operands[i]];
+    std::vector<int64_t> takes;
+    for (const InstructionIndex operand : made.operands)
+      if (body.instructions[operand].opcode == Opcode::Parameter)
+        takes.push_back(body.instructions[operand].parameter_number);
+    std::ranges::sort(takes);
+    const auto own = static_cast<int64_t>(i);
+    if (made.operands.size() != 2 || takes != std::vector{own, own + static_cast<int64_t>(values)}) return std::nullopt;
+    operations.push_back(made.opcode);
+  }
+  return operations;
+}
+
+// The rules of all values; none: one has no rule.
+std::optional<Deviations> side_by_side(const Site& site, const std::vector<Opcode>& operations) {
+  const size_t values = operations.size();
+  const bool is_tuple = site.instruction.shape.is_tuple();
+  Deviations all;
+  for (size_t i = 0; i < values; ++i) {
+    Instruction alone = site.instruction;
+    alone.shape = is_tuple ? site.instruction.shape.elements()[i] : site.instruction.shape;
+    alone.operands = {site.instruction.operands[i], site.instruction.operands[values + i]};
+    const InstructionIndex result = is_tuple ? site.builder.element(site.result, i) : site.result;
+    const Site one{site.transformer,
+                   site.builder,
+                   site.computation,
+                   alone,
+                   {site.operands[i], site.operands[values + i]},
+                   site.is_output,
+                   site.is_constant,
+                   result};
+    const std::optional<Deviation> deviation = rule_of(one, operations[i]);
+    if (!deviation) return std::nullopt;
+    all.push_back(*deviation);
   }
   return all;
 }
@@ -228,25 +320,8 @@ Deviations any_body(const Site& site) {
 }  // namespace
 
 Deviations bound_reduce(const Site& site) {
-  if (site.operands.size() != 2 || site.instruction.shape.is_tuple()) return any_body(site);
-  const std::optional<Opcode> operation = single_operation(site.called(0));
-  if (!operation || (hlo::is_complex(site.type()) && operation != Opcode::Add)) return any_body(site);
-  const bool is_float = hlo::is_float(site.type());
-  switch (*operation) {
-    case Opcode::Add: return {sum_rule(site)};
-    case Opcode::Multiply:
-      if (is_float) return {product_rule(site)};
-      break;
-    case Opcode::Maximum:
-    case Opcode::Minimum:
-      if (site.type() != ElementType::Pred) return {extremum_rule(site)};
-      break;
-    case Opcode::And:
-    case Opcode::Or:
-      if (site.type() == ElementType::Pred) return {logic_rule(site, *operation)};
-      break;
-    default: break;
-  }
+  if (const auto operations = operations_of(site.called(0), site.operands.size() / 2))
+    if (const auto deviations = side_by_side(site, *operations)) return *deviations;
   return any_body(site);
 }
 

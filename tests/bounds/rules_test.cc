@@ -404,5 +404,55 @@ TEST(Rules, DynamicShapesAreRefused) {
   EXPECT_EQ(bounded.error().kind, ErrorKind::Unsupported);
 }
 
+// Of several values side by side each by its own rule: here a sum and a maximum.
+TEST(Rules, ReductionsSideBySideAreBoundedAsThoseAlone) {
+  const std::string both = R"(both {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = f32[] parameter(2)
+  d = f32[] parameter(3)
+  s = f32[] add(c, a)
+  m = f32[] maximum(b, d)
+  ROOT r = (f32[], f32[]) tuple(s, m)
+})";
+  const Module side_by_side = entry_module(R"(
+  x = f32[3] parameter(0)
+  y = f32[3] parameter(1)
+  z = f32[] constant(0)
+  low = f32[] constant(-inf)
+  r = (f32[], f32[]) reduce(x, y, z, low), dimensions={0}, to_apply=both
+  s = f32[] get-tuple-element(r), index=0
+  ROOT one = f32[1] reshape(s))",
+                                           both);
+  const Module alone =
+      entry_module(R"(
+  x = f32[3] parameter(0)
+  z = f32[] constant(0)
+  s = f32[] reduce(x, z), dimensions={0}, to_apply=add
+  ROOT one = f32[1] reshape(s))",
+                   "add {\na = f32[] parameter(0)\nb = f32[] parameter(1)\nROOT s = f32[] add(a, b)\n}");
+  const double expected = deviations(alone, {floats({1, 1e8, -1e8})}).at(0);
+  EXPECT_GE(expected, 1);
+  EXPECT_NEAR(deviations(side_by_side, {floats({1, 1e8, -1e8}), floats({0, 0, 0})}).at(0), expected, 1e-4 * expected);
+}
+
+TEST(Rules, ABodyThatRoundsHasNoBoundInAnotherOrder) {
+  const auto reduction = [](const std::string& type) {
+    return entry_module("x = f32[" + type + R"(] parameter(0)
+  z = f32[] constant(0)
+  s = f32[] reduce(x, z), dimensions={0}, to_apply=body
+  ROOT one = f32[1] reshape(s))",
+                        R"(body {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = f32[] add(a, b)
+  half = f32[] constant(0.5)
+  ROOT s = f32[] multiply(c, half)
+})");
+  };
+  EXPECT_EQ(deviations(reduction("3"), {floats({1, 1e8, -1e8})}), std::vector<double>{infinity});
+  EXPECT_TRUE(deviations(reduction("1"), {floats({1})}).empty());
+}
+
 }  // namespace
 }  // namespace sapper::bounds
