@@ -110,10 +110,10 @@ void Needs::as(Node n, const Interval& values, const Need& need) {
 
 void Needs::add_field(Node n, const Field& field) {
   std::vector<Field>& fields = needs_[n].fields;
-  const auto same = std::ranges::find(fields, field.mask, &Field::mask);
+  const auto same = std::ranges::find_if(fields, [&](const Field& other) { return (other.mask & field.mask) != 0; });
   if (same == fields.end())
     fields.push_back(field);
-  else
+  else if (same->mask == field.mask)
     same->most = std::min(same->most, field.most);
 }
 

@@ -67,6 +67,7 @@ class Needs {
   // The three of them, each for the cause that `need` has for it.
   void as(Node n, const Interval& values, const Need& need);
   void add_roles(Node n, uint8_t roles) { needs_[n].roles |= roles; }
+  // Of two fields that share bits the first one stays.
   void add_field(Node n, const Field& field);
   void add_fields(Node n, const std::vector<Field>& fields);
   void doubt(Node n) { needs_[n].is_proof = false; }
