@@ -223,6 +223,30 @@ TEST(DmaOpcodes, OverwritingTheSourceBeforeTheWaitIsARace) {
   EXPECT_THAT(reading.findings, IsEmpty()) << "both only read";
 }
 
+// A loop that writes the whole result in each of its two iterations, and waits for both behind it.
+TEST(DmaOpcodes, OneInstructionsWritesComeInTheirOrder) {
+  const std::string again(R"(
+  $region1: parent=0 // loop_pre_header
+    _
+  $region2: parent=0 // loop_header
+    %s20 = sphi 0, %s24
+    %p21 = scmp.ge.s32.totalorder %s20, 2
+  $region3: parent=0 // loop_header_branch
+    %22 = sbr.rel (%p21) target = $region6
+  $region4: parent=0 // loop_body
+    %7 = dma.vmem_to_hbm %s3, 1024, %s4, [#allocation1]
+    %s24 = sadd.s32 %s20, 1
+  $region5: parent=0 // loop_footer_branch
+    %25 = sbr.rel target = $region2
+  $region6: parent=0 // loop_exit
+    _
+)");
+  const std::string waits = "  %8 = dma.done [#allocation1], 1024\n  %9 = dma.done [#allocation1], 1024\n";
+  EXPECT_THAT(run_v5e(std::string(kIn) + kInDone, again + waits).findings, IsEmpty());
+  const std::string other = "  %6 = dma.vmem_to_hbm %s3, 1024, %s4, [#allocation1]\n";
+  EXPECT_THAT(kinds(run_v5e(std::string(kIn) + kInDone, other + kOut + waits)), ElementsAre(FindingKind::Race));
+}
+
 TEST(DmaOpcodes, AMissingWaitIsFound) {
   const KernelRun ran = run_v5e(std::string(kIn) + kInDone, kOut);
   EXPECT_THAT(kinds(ran), ElementsAre(FindingKind::UnbalancedSync, FindingKind::UnbalancedSync));
