@@ -105,6 +105,75 @@ Deviation chosen_among_zeros(const Site& site) {
   return undetermined_where(counts_as_zero * everywhere);
 }
 
+// Whether the selection keeps the largest element of a window (else the least); nullopt: it is another one.
+std::optional<bool> keeps_largest(const Computation& select) {
+  const Instruction& root = select.root_instruction();
+  if (root.opcode != Opcode::Compare || !single_operation(select)) return std::nullopt;
+  const std::string& direction = root.attributes().comparison_direction();
+  const bool in_order = select.instructions[root.operands[0]].parameter_number == 0;
+  if (direction == "GE" || direction == "GT") return in_order;
+  if (direction == "LE" || direction == "LT") return !in_order;
+  return std::nullopt;
+}
+
+// Of two pairs (an element, how many are as large): the pair of both.
+Computation largest_and_how_many(ElementType type) {
+  Builder builder("largest_and_how_many");
+  builder.name_after("x");
+  const Shape scalar = Shape::scalar(type);
+  const auto parameter = [&](int64_t number) { return Expression{&builder, builder.parameter(number, scalar)}; };
+  const Expression a = parameter(0), of_a = parameter(1), b = parameter(2), of_b = parameter(3);
+  const Expression many = where(compare("EQ", a, b), of_a + of_b, where(a > b, of_a, of_b));
+  const Expression largest = max(a, b);
+  const InstructionIndex root = builder.add(Opcode::Tuple, Shape::tuple({scalar, scalar}), {largest.index, many.index});
+  return std::move(builder).finish(root);
+}
+
+// What windows hold that elements are chosen from, summed over the windows that an element is in: a reduce-window of
+// values that stand as far apart as windows do.
+Expression sum_over_windows(const Site& site, Expression of_windows) {
+  Instruction sums;
+  sums.opcode = Opcode::ReduceWindow;
+  sums.called = {site.transformer.operation(Opcode::Add, of_windows.shape().element_type())};
+  const auto& window = site.instruction.attributes().window();
+  for (int d = 0; d < window.dimensions_size(); ++d) {
+    const auto& dimension = window.dimensions(d);
+    const auto at = static_cast<size_t>(d);
+    const int64_t reach = (of_windows.shape().dimension(at) - 1) * dimension.stride() + 1;
+    auto& made = *sums.edit_attributes().mutable_window()->add_dimensions();
+    made.set_size(dimension.size());
+    made.set_stride(1);
+    made.set_window_dilation(1);
+    made.set_base_dilation(dimension.stride());
+    made.set_padding_low(dimension.size() - 1 - dimension.padding_low());
+    made.set_padding_high(site.instruction.shape.dimension(at) - reach + dimension.padding_low());
+  }
+  const ElementType type = of_windows.shape().element_type();
+  return {&site.builder, site.builder.add_like(sums, site.instruction.shape.with_element_type(type),
+                                               {of_windows.index, site.builder.constant(type, 0)})};
+}
+
+// Which of the elements of a window that tie is chosen depends on the order of comparisons, which is free: each of a
+// window with ties may get what that window scatters, or not.
+Deviation chosen_among_ties(const Site& site) {
+  const std::optional<bool> largest = keeps_largest(site.called(0));
+  if (!site.contract().unordered_ties || !largest || site.operand_shape(1).element_count() == 0) return std::nullopt;
+  const Expression element = *largest ? site.real(0) : 0 - site.real(0);
+  const ElementType type = element.shape().element_type();
+  Instruction counts;
+  counts.opcode = Opcode::ReduceWindow;
+  *counts.edit_attributes().mutable_window() = site.instruction.attributes().window();
+  counts.called = {site.transformer.add(largest_and_how_many(type))};
+  const Shape of_windows = site.operand_shape(1).with_element_type(type);
+  const InstructionIndex both = site.builder.add_like(
+      counts, Shape::tuple({of_windows, of_windows}),
+      {element.index, element.constant(1).index, site.builder.constant(type, -std::numeric_limits<double>::infinity()),
+       site.builder.constant(type, 0)});
+  const Expression ties = Expression{&site.builder, site.builder.element(both, 1)} > 1.0;
+  const Expression source = converted(site.magnitude(1), type);
+  return sum_over_windows(site, where(ties, source, source.constant(0)));
+}
+
 }  // namespace
 
 Deviations bound_scatter(const Site& site) {
@@ -140,7 +209,7 @@ Deviations bound_select_and_scatter(const Site& site) {
   like.called = {site.transformer.add(std::move(select)), site.transformer.operation(Opcode::Add, type)};
   const Expression moved{&site.builder, site.builder.add_like(like, site.instruction.shape.with_element_type(type),
                                                               {site.real(0).index, source.index, init.index})};
-  return {sum(site.rounded(moved), chosen_among_zeros(site))};
+  return {sum(sum(site.rounded(moved), chosen_among_zeros(site)), chosen_among_ties(site))};
 }
 
 }  // namespace sapper::bounds

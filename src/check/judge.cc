@@ -104,6 +104,13 @@ std::vector<Literal> without_subnormals(std::vector<Literal> values) {
   return values;
 }
 
+// What differs proves nothing, as something that would tell could not be computed.
+void cannot_tell(std::string_view what, const Error& error, OutputReport& report) {
+  report.verdict = Verdict::Undetermined;
+  report.reason = fmt::format("results differ, and {}: {}", what, error.describe());
+  report.difference.undetermined = report.difference.mismatches;
+}
+
 bool is_in_question(Verdict verdict) { return verdict == Verdict::Mismatch || verdict == Verdict::Undetermined; }
 
 // An output is judged by its decided elements as long as nearly all are.
@@ -253,14 +260,16 @@ OutputReport Judge::judge_leaf(Leaf leaf) {
   report.difference = numerics::compare(got, expected, numerics::Tolerance{});
   if (report.difference.mismatches == 0) return report;  // nothing differs: no bound is needed to say so
   if (const Bounds& strict = bounds_under({}); strict.error) {
-    report.difference.undetermined = report.difference.mismatches;
-    report.verdict = Verdict::Undetermined;
-    report.reason = fmt::format("results differ, and cannot be bounded: {}", strict.error->describe());
+    cannot_tell("cannot be bounded", *strict.error, report);
     return report;
   }
   report = judge_by_bounds(leaf);
   if (report.verdict != Verdict::Mismatch) return report;
   leaf.open = produced_infinities(leaf);
+  if (produced_error_) {
+    cannot_tell("where infinities and NaNs come from was not found out", *produced_error_, report);
+    return report;
+  }
   if (leaf.open != nullptr) {
     report = judge_by_bounds(leaf);
     if (report.verdict != Verdict::Mismatch) {
@@ -297,6 +306,7 @@ const Literal* Judge::produced_infinities(const Leaf& leaf) {
   if (!holds_infinity_or_nan(leaf.expected)) return nullptr;
   if (!produced_) {
     auto produced = bounds::produced_infinities(module_, arguments_, evaluation_);
+    if (!produced) produced_error_ = produced.error();
     produced_ = produced ? std::move(*produced) : std::vector<Literal>(leaf.index + 1);
   }
   if (leaf.index >= produced_->size() || !(*produced_)[leaf.index].shape().is_array()) return nullptr;
@@ -304,16 +314,18 @@ const Literal* Judge::produced_infinities(const Leaf& leaf) {
 }
 
 // The first permission that explains all that differs decides. Where none does, what the widest leaves over is the
-// mismatch.
+// mismatch; where the widest could not be evaluated, nothing is proven.
 void Judge::judge_by_policy(const Leaf& leaf, OutputReport& report) {
   if (policy_.fast_min_max && report.difference.lost_nans == report.difference.mismatches && nan_meets_min_max()) {
     report.verdict = Verdict::Policy;
     report.reason = "minima and maxima drop NaN (xla_cpu_enable_fast_min_max)";
     return;
   }
+  std::optional<Error> unknown;
   for (const Permission& permission : permissions(policy_, leaf.origin, !is_unstable_sort(module_))) {
     const Bounds& bounds = bounds_under(permission.contract);
-    if (bounds.error) continue;
+    unknown = bounds.error;
+    if (unknown) continue;
     numerics::Difference difference = within(bounds, leaf);
     if (difference.mismatches == 0) {
       report.reason = permission.reason;
@@ -324,6 +336,7 @@ void Judge::judge_by_policy(const Leaf& leaf, OutputReport& report) {
     difference.undetermined = std::max(difference.undetermined, report.difference.undetermined);
     report.difference = std::move(difference);
   }
+  if (unknown) cannot_tell("what policy allows cannot be bounded", *unknown, report);
 }
 
 bool Judge::nan_meets_min_max() {

@@ -113,6 +113,7 @@ class Judge {
   hlo::Literal reference_;
   std::vector<Bounds> bounds_;                         // under the contracts that were needed so far
   std::optional<std::vector<hlo::Literal>> produced_;  // of each leaf, when first needed
+  std::optional<Error> produced_error_;                // it cannot be had
   std::optional<bool> nan_meets_min_max_;              // traced when first needed
   std::optional<std::string> open_meaning_;
 };

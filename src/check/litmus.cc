@@ -274,7 +274,10 @@ std::optional<OpenMeaning> open_meaning_on(const Module& module, std::span<const
         found = OpenMeaning{*why, instruction.opcode};
     return eval::evaluate(single_instruction_module(module, computation, instruction), operands);
   };
-  if (!eval::evaluate(module, arguments, options)) return std::nullopt;
+  const auto evaluated = eval::evaluate(module, arguments, options);
+  if (!evaluated && !found)
+    return OpenMeaning{
+        fmt::format("whether the program has one meaning was not found out: {}", evaluated.error().describe())};
   return found;
 }
 

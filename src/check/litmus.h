@@ -26,7 +26,7 @@ struct OpenMeaning {
 // ones, or that overwrites one element twice, indices that were promised sorted, or (XLA:TPU's
 // marks in optimized programs) in bounds, and are not, a division of integers by
 // 0 or one that overflows, a number that becomes an integer and does not fit, a sort of NaNs by a comparison that does
-// not order them.
+// not order them. Where that cannot be evaluated, within its limits, that is what `why` says.
 [[nodiscard]] std::optional<OpenMeaning> open_meaning_on(const hlo::Module& module,
                                                          std::span<const hlo::Literal> arguments,
                                                          const eval::Options& evaluation);

@@ -37,12 +37,18 @@ Result<std::vector<Literal>> over_reals(Module module, const std::vector<size_t>
 }
 
 // Whether these leaves of what `before` and `after` return agree wherever both are finite when computed over wider
-// numbers, and are floats.
-bool same_over_reals(const Module& before, const Module& after, const std::vector<size_t>& wanted, const Judge& judge) {
+// numbers, and are floats. Resource errors: a limit was reached; other programs that have no meaning there do not
+// agree.
+Result<bool> same_over_reals(const Module& before, const Module& after, const std::vector<size_t>& wanted,
+                             const Judge& judge) {
+  const auto without_meaning = [](const Error& error) -> Result<bool> {
+    if (error.kind == ErrorKind::Resource) return tl::unexpected<Error>(error);
+    return false;
+  };
   const auto expected = over_reals(before, wanted, judge);
-  if (!expected) return false;
+  if (!expected) return without_meaning(expected.error());
   auto got = over_reals(after, wanted, judge);
-  if (!got) return false;
+  if (!got) return without_meaning(got.error());
   const std::vector<Literal> narrow = hlo::leaves(judge.reference());
   for (size_t i = 0; i < wanted.size(); ++i) {
     const Literal& mine = (*expected)[i];
@@ -122,17 +128,22 @@ class Walker {
     auto value = eval::evaluate(module, judge_.arguments(), judge_.evaluation());
     if (!value) return {Verdict::Undetermined, value.error().describe(), {}};
     Judgement judgement = judge_.judge(*value);
-    if (!strict_ && walk_.program && may_be_real_algebra(judgement, pass) &&
-        same_over_reals(*walk_.program, module, in_question(judgement), judge_)) {
-      excuse(judgement,
-             fmt::format(fmt::runtime(real_algebra_passes.contains(pass)
-                                          ? "{} rewrote floating-point arithmetic by an identity of real algebra"
-                                          : "{} changed roundings only: over the reals its program is the same"),
-                         pass));
+    if (!strict_ && walk_.program && may_be_real_algebra(judgement, pass)) {
+      const Result<bool> same = same_over_reals(*walk_.program, module, in_question(judgement), judge_);
+      if (!same) return {Verdict::Undetermined, same.error().describe(), {}};
+      if (*same) excuse_real_algebra(judgement, pass);
     }
     if (judgement.verdict == Verdict::Policy) judge_.accept(std::move(*value));
     if (judgement.verdict == Verdict::Agree || judgement.verdict == Verdict::Policy) walk_.program = module;
     return judgement;
+  }
+
+  static void excuse_real_algebra(Judgement& judgement, const std::string& pass) {
+    excuse(judgement,
+           fmt::format(fmt::runtime(real_algebra_passes.contains(pass)
+                                        ? "{} rewrote floating-point arithmetic by an identity of real algebra"
+                                        : "{} changed roundings only: over the reals its program is the same"),
+                       pass));
   }
 
   // Whether the values part here, and an identity of real algebra would explain it: in passes that are known for such

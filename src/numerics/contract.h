@@ -33,7 +33,8 @@ struct Contract {
   // f64 is emulated by pairs of f32, the number and what it is rounded by (XLA:TPU): it has the range of f32, and 48
   // bits.
   bool float64_pairs = false;
-  // Where a sort is not stable, or top-k does not say, elements that compare equal come in any order.
+  // Where a sort is not stable, or top-k does not say, elements that compare equal come in any order; of those that tie
+  // in a window, a select-and-scatter may choose any.
   bool unordered_ties = false;
   // Errors of the terms of a sum, and its roundings, add up as independent ones do (the root of the sum of squares),
   // not as they can at worst: no bound, but a measure of what to expect within the bound.

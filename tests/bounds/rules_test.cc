@@ -1,4 +1,5 @@
 // The rules, as data: a program, its inputs, and how far its results may deviate.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,6 +17,8 @@ using hlo::ElementType;
 using hlo::Literal;
 using hlo::Module;
 using hlo::Shape;
+using ::testing::Each;
+using ::testing::ElementsAre;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double u = 0x1p-24;
@@ -402,6 +405,32 @@ TEST(Rules, DynamicShapesAreRefused) {
   const auto bounded = with_bounds(module, {});
   ASSERT_FALSE(bounded);
   EXPECT_EQ(bounded.error().kind, ErrorKind::Unsupported);
+}
+
+TEST(Rules, WindowsWithTiesMayChooseAnyOfThem) {
+  const Module module = entry_module(R"(
+  x = f32[5] parameter(0)
+  s = f32[2] parameter(1)
+  zero = f32[] constant(0)
+  ROOT r = f32[5] select-and-scatter(x, s, zero), window={size=3 stride=2}, select=larger, scatter=sum)",
+                                     R"(larger {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = pred[] compare(a, b), direction=GE
+}
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+})");
+  const auto nearly = [](double of) { return ::testing::DoubleNear(of, 1e-4); };
+  const std::vector<Literal> one_tie{floats({3, 1, 3, 2, 1}), floats({10, 20})};
+  EXPECT_THAT(deviations(module, one_tie), Each(nearly(0)));
+  EXPECT_THAT(deviations(module, one_tie, {.unordered_ties = true}),
+              ElementsAre(nearly(10), nearly(10), nearly(10), nearly(0), nearly(0)));
+  const std::vector<Literal> all_tie{floats({1, 1, 1, 1, 1}), floats({10, 20})};
+  EXPECT_THAT(deviations(module, all_tie, {.unordered_ties = true}),
+              ElementsAre(nearly(10), nearly(10), nearly(30), nearly(20), nearly(20)));
 }
 
 // Of several values side by side each by its own rule: here a sum and a maximum.

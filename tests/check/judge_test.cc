@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <set>
 
 #include "hlo/text.h"
 #include "hlo/verifier.h"
@@ -64,6 +65,27 @@ TEST(Judge, FlushedSubnormalsArePolicyUnlessStrict) {
   const Literal got = array(ElementType::F32, {0, 6});
   EXPECT_EQ(judge(add_text, x, got).verdict, Verdict::Policy);
   EXPECT_EQ(judge(add_text, x, got, true).verdict, Verdict::Mismatch);
+}
+
+// What policy allows takes more memory to bound than the program to run: where that is not to be had nothing is proven.
+TEST(Judge, LimitsNeverMakeAMismatch) {
+  constexpr int64_t elements = 4096;
+  const Module module = parse(R"(
+HloModule m
+ENTRY e {
+  x = f32[4096] parameter(0)
+  n = bf16[4096] convert(x)
+  w = f32[4096] convert(n)
+  ROOT y = f32[4096] add(w, w)
+})");
+  const std::vector<Literal> x{array(ElementType::F32, std::vector<double>(elements, 1 + 0x1p-10))};
+  const Literal unrounded = array(ElementType::F32, std::vector<double>(elements, 2 + 0x1p-9));
+  std::set<Verdict> seen;
+  for (int64_t arrays = 1; arrays <= 16; ++arrays) {
+    Judge judge(module, x, {.memory_limit_bytes = arrays * elements * 4}, std::nullopt, {});
+    if (judge.prepare()) seen.insert(judge.judge(unrounded).verdict);
+  }
+  EXPECT_EQ(seen, (std::set{Verdict::Policy, Verdict::Undetermined}));
 }
 
 TEST(Judge, ElidedNarrowRoundingIsPolicyUnlessStrict) {
