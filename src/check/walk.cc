@@ -32,6 +32,7 @@ Result<std::vector<Literal>> over_reals(Module module, const std::vector<size_t>
   std::vector<Literal> leaves = hlo::leaves(value);
   if (only_wanted) return leaves;
   std::vector<Literal> picked;
+  picked.reserve(wanted.size());
   for (const size_t leaf : wanted) picked.push_back(std::move(leaves[leaf]));
   return picked;
 }

@@ -58,6 +58,7 @@ std::string why(const ParameterRange& range) {
 
 std::string fields_text(const std::vector<inputs::Field>& fields) {
   std::vector<std::string> each;
+  each.reserve(fields.size());
   for (const auto& [mask, most] : fields)
     each.push_back(fmt::format("bits {}..{} up to {}", std::bit_width(mask) - 1, std::countr_zero(mask), most));
   return fmt::format("{}", fmt::join(each, ", "));

@@ -54,15 +54,14 @@ void Demand::starts(Node n, Node vectors, int64_t dimension, const std::vector<i
 bool Demand::masked(Node n) {
   if (need_.high.because != Because::Index || need_.values.low > 0 || need_.values.high < 0) return false;
   const auto x = operands(n);
-  for (const auto& [word, mask] : {std::pair(x[0], x[1]), std::pair(x[1], x[0])}) {
+  const auto take = [&](Node word, Node mask) {
     const uint64_t bits = constant_word(estimates_[mask]).value_or(0);
-    if (bits == 0 || !estimates_[word].adjustable) continue;
-    const int first = std::countr_zero(bits);
+    if (bits == 0 || !estimates_[word].adjustable) return false;
     const auto most = static_cast<uint64_t>(std::min(need_.values.high, static_cast<double>(bits)));
-    needs_.add_field(word, {bits, most >> first});
+    needs_.add_field(word, {bits, most >> std::countr_zero(bits)});
     return true;
-  }
-  return false;
+  };
+  return take(x[0], x[1]) || take(x[1], x[0]);
 }
 
 // x >> places, where the result is an index or has fields.
