@@ -29,9 +29,11 @@ bool takes_min_or_max(const hlo::Instruction& instruction) {
          instruction.opcode == hlo::Opcode::Clamp;
 }
 
-// Of its elements, or by the computation that it applies to them.
-bool takes_min_or_max(const Module& module, const hlo::Instruction& instruction) {
+// Of its elements, or by the computation that it applies to them, or of a complex number's parts for its magnitude.
+bool takes_min_or_max(const Module& module, const hlo::Computation& computation, const hlo::Instruction& instruction) {
   switch (instruction.opcode) {
+    case hlo::Opcode::Abs:
+      return hlo::is_complex(computation.instructions[instruction.operands[0]].shape.element_type());
     case hlo::Opcode::Reduce:
     case hlo::Opcode::ReduceWindow:
     case hlo::Opcode::Scan:
@@ -278,16 +280,20 @@ OutputReport Judge::judge_leaf(Leaf leaf) {
       return report;
     }
   }
+  if (why_open().empty()) return report;
+  report.verdict = Verdict::Undetermined;
+  report.reason = why_open();
+  report.difference.undetermined = report.difference.mismatches;
+  return report;
+}
+
+const std::string& Judge::why_open() {
   if (!open_meaning_) {
     auto open = open_meaning(module_);
     if (!open) open = open_meaning_on(module_, arguments_, evaluation_);
     open_meaning_ = open ? open->why : "";
   }
-  if (open_meaning_->empty()) return report;
-  report.verdict = Verdict::Undetermined;
-  report.reason = *open_meaning_;
-  report.difference.undetermined = report.difference.mismatches;
-  return report;
+  return *open_meaning_;
 }
 
 OutputReport Judge::judge_by_bounds(const Leaf& leaf) {
@@ -343,8 +349,9 @@ bool Judge::nan_meets_min_max() {
   if (!nan_meets_min_max_) {
     bool met = false;
     eval::Options options = evaluation_;
-    options.trace = [&](const hlo::Computation&, const hlo::Instruction& instruction, const Literal& value) {
-      met = met || (takes_min_or_max(module_, instruction) && holds_nan(value));
+    options.trace = [&](const hlo::Computation& computation, const hlo::Instruction& instruction,
+                        const Literal& value) {
+      met = met || (takes_min_or_max(module_, computation, instruction) && holds_nan(value));
     };
     nan_meets_min_max_ = eval::evaluate(module_, arguments_, options).has_value() && met;
   }

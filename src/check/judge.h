@@ -65,6 +65,9 @@ class Judge {
   // Whether `got` is what the reference becomes when multiply-adds are contracted, and nothing else is done to it.
   [[nodiscard]] bool is_contracted(const hlo::Literal& got);
 
+  // Why the program has no one meaning on these inputs (litmus.h); empty: it has.
+  [[nodiscard]] const std::string& why_open();
+
   // From here on `value` is the reference: what a stage computes after a difference that policy allows.
   void accept(hlo::Literal value) { reference_ = std::move(value); }
 
@@ -101,7 +104,7 @@ class Judge {
   static numerics::Difference within(const Bounds& bounds, const Leaf& leaf);
   // Where the leaf's reference has infinities and NaNs that nobody meant; null: nowhere, or it cannot be told.
   const hlo::Literal* produced_infinities(const Leaf& leaf);
-  // Whether some minimum or maximum of the reference is NaN: else none can have dropped a NaN.
+  // Whether some minimum, maximum or complex magnitude of the reference is NaN: else none can have dropped a NaN.
   bool nan_meets_min_max();
   [[nodiscard]] std::string doubt_about(const Bounds& bounds, const numerics::Difference& difference) const;
 

@@ -148,11 +148,13 @@ class Walker {
   }
 
   // Whether the values part here, and an identity of real algebra would explain it: in passes that are known for such
-  // where results are wrong, in any where their differences prove nothing.
+  // where results are wrong, in any where their differences prove nothing. Not where the program means nothing.
   [[nodiscard]] bool may_be_real_algebra(const Judgement& judgement, const std::string& pass) const {
     if (judgement.outputs.empty()) return false;
-    if (judgement.verdict == Verdict::Mismatch) return real_algebra_passes.contains(pass);
-    return judgement.verdict == Verdict::Undetermined && doubtful_since_.empty();
+    const bool may_be = judgement.verdict == Verdict::Mismatch
+                            ? real_algebra_passes.contains(pass)
+                            : judgement.verdict == Verdict::Undetermined && doubtful_since_.empty();
+    return may_be && judge_.why_open().empty();
   }
 
   void conclude(const StageReport& report, const Judgement& judgement) {

@@ -213,6 +213,20 @@ ENTRY e {
   EXPECT_EQ(verdict({.fast_min_max = true}, array(ElementType::F32, {-1, 2})), Verdict::Mismatch);
 }
 
+TEST(Judge, MagnitudesOfComplexNumbersAreMaximaToo) {
+  const Module module = parse("HloModule m\nENTRY e {\n  x = c64[1] parameter(0)\n  ROOT r = f32[1] abs(x)\n}");
+  Literal x(Shape::array(ElementType::C64, {1}));
+  x.set_complex(0, {std::nan(""), 4});
+  const std::vector<Literal> arguments{x};
+  const auto verdict = [&](Policy policy, double got) {
+    Judge judge(module, arguments, {}, std::nullopt, policy);
+    EXPECT_TRUE(judge.prepare().has_value());
+    return judge.judge(array(ElementType::F32, {got})).verdict;
+  };
+  EXPECT_EQ(verdict({.fast_min_max = true}, 4), Verdict::Policy);
+  EXPECT_EQ(verdict({}, 4), Verdict::Mismatch);
+}
+
 // What a compiler makes of it says little about the compiler; what an argument put there must stay.
 TEST(Judge, NansThatTheProgramProducesAreUndetermined) {
   constexpr const char* text = R"(
