@@ -113,7 +113,7 @@ std::span<const OpcodeInfo> convert_rows() {
       {"vcvt.f32.e4m3", "v = v", Unit::Vector,
        lanewise([](uint32_t x) { return FloatE4M3::encode<Overflow::Special>(x); }),
        "f8e4m3fn in the low 8 bits, rounded to nearest even; NaN beyond its range (as HLO's convert)."},
-      {"vcvt.f32.e5m2", "v = v", Unit::Vector,
+      {"vcvt.f32.e5m2|f8e5m2", "v = v", Unit::Vector,
        lanewise([](uint32_t x) { return FloatE5M2::encode<Overflow::Special>(x); }),
        "f8e5m2 in the low 8 bits, rounded to nearest even; infinity beyond its range (as HLO's convert)."},
       {"vf32.e.s32", "v = v", Unit::Vector, lanewise([](uint32_t x) { return (x >> 23 & 0xff) - 127; }),

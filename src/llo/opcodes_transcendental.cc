@@ -134,6 +134,8 @@ std::span<const OpcodeInfo> transcendental_rows() {
        "2^x of f32, to the queue, as older releases spell it." SAPPER_FINE},
       {"vpow.pop", "v = v", Unit::Transcendental, at_once<decltype(exp2_f32), kFine, uint32_t>,
        "2^x of f32: vexp2.f32.pop as older releases spell it." SAPPER_FINE},
+      {"vlog2.pop", "v = v", Unit::Transcendental, at_once<decltype(log2_f32), kFine, uint32_t>,
+       "vlog2.f32.pop as older releases spell it." SAPPER_FINE},
       {"vrcp.pop", "v = v", Unit::Transcendental, at_once<decltype(reciprocal_f32), kRough, uint32_t>,
        "vrcp.f32.pop as older releases spell it." SAPPER_ROUGH},
       {"vrsqrt.pop", "v = v", Unit::Transcendental, at_once<decltype(reciprocal_root_f32), kRough, uint32_t>,

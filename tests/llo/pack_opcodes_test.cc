@@ -97,6 +97,7 @@ RC_GTEST_PROP(PackOpcodes, FloatsAreRoundedAsTheirFormatSays, ()) {
   const std::pair<const char*, ElementType> forms[] = {{"vcvt.f32.hf16", ElementType::F16},
                                                        {"vcvt.f32.e4m3", ElementType::F8E4M3FN},
                                                        {"vcvt.f32.e5m2", ElementType::F8E5M2},
+                                                       {"vcvt.f32.f8e5m2", ElementType::F8E5M2},
                                                        {"vcvt.f32.if8", ElementType::F8E4M3B11FNUZ}};
   for (const auto& [opcode, type] : forms) {
     const Vreg narrow = result_of(opcode, {from});
@@ -125,9 +126,10 @@ RC_GTEST_PROP(PackOpcodes, FloatsAreRoundedAsTheirFormatSays, ()) {
 TEST(PackOpcodes, EveryNarrowFloatIsWidenedExactly) {
   Vreg packed;
   for (int i = 0; i < kVregWords; ++i) packed.word[i] = static_cast<uint32_t>(i % kLanes + i / kLanes % 2 * kLanes);
-  const std::pair<const char*, ElementType> forms[] = {{"vunpack.c.0.if8.f32", ElementType::F8E4M3B11FNUZ},
-                                                       {"vunpack.c.0.e4m3.f32", ElementType::F8E4M3FN},
-                                                       {"vunpack.c.0.e5m2.f32", ElementType::F8E5M2}};
+  const std::pair<const char*, ElementType> forms[] = {
+      {"vunpack.c.0.if8.f32", ElementType::F8E4M3B11FNUZ},   {"vunpack.c.0.e4m3.f32", ElementType::F8E4M3FN},
+      {"vunpack.c.0.f8e4m3b11", ElementType::F8E4M3B11FNUZ}, {"vunpack.c.0.e5m2.f32", ElementType::F8E5M2},
+      {"vunpack.c.0.f8e5m2", ElementType::F8E5M2},           {"vunpack.c.0.bf8", ElementType::F8E5M2}};
   for (const auto& [opcode, type] : forms) {
     const Vreg wide = result_of(opcode, {packed});
     for (int row = 0; row < kSublanes; row += 4)
