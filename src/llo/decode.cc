@@ -429,7 +429,8 @@ class Decoder {
   }
 
   // Whether an alias stands for a move on physical registers: of a value that was reloaded into another register than
-  // its first one. Such bundles have a scalar slot left for it (v5e), those of other aliases need not. Phis move nothing.
+  // its first one. Such bundles have a scalar slot left for it (v5e), those of other aliases need not. Phis move
+  // nothing.
   Result<bool> moves_register(InstructionIndex i) const {
     const Instruction& instruction = program_.instructions[i];
     if (instruction.result.physical < 0 || !(rows_[i]->is_alias || rows_[i]->is_phi)) return false;

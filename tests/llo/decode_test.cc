@@ -100,8 +100,8 @@ TEST(Decode, ABundleReadsBeforeItWrites) {
   EXPECT_EQ(word(*ran, 1), 7);
 }
 
-// A reloaded address in another register than its first one: int_to_ptr moves it. Else it is no move, and names what its
-// own bundle writes.
+// A reloaded address in another register than its first one: int_to_ptr moves it. Else it is no move, and names what
+// its own bundle writes.
 TEST(Decode, AnAliasInAnotherRegisterMoves) {
   const auto ran = run(R"(
      0   :  { %s0_s0 = smov.u32 7  ;;  %s9_s3 = smov.u32 [#allocation0_spill] }
