@@ -103,7 +103,7 @@ Deviation divide(const Site& site) {
   // row.
   const Expression reciprocal = 1.0 / (divisor - *b);
   const Expression ratio = *b * reciprocal * (1 + 4 * site.unit_roundoff()) + 0x1p-149;
-  Expression bound = site.result_magnitude() * ratio + 0x1p-148;
+  Expression bound = (site.result_magnitude() + smallest(site.type())) * ratio + 0x1p-148;
   if (a) bound = *a * reciprocal + bound;
   // Of a divisor that is 0 the sign is free, too.
   return or_infinite(divisor > *b, where_positive(a ? max(*a, *b) : *b, bound));

@@ -1,6 +1,7 @@
 // reduce and reduce-window. Sums, products, extrema and the logic of preds have rules, also where one reduction takes
 // several of them side by side; any other body is bounded itself, and the reduction carries the deviations beside the
-// values, unless the body rounds: the order that it is applied in is free, and what another order gives has no bound.
+// values, unless the body computes floats: the order that it is applied in is free, and what another order gives has no
+// bound.
 #include <algorithm>
 #include <cmath>
 
@@ -170,22 +171,19 @@ std::optional<ComputationIndex> reducer_with_deviations(Transformer& transformer
   return transformer.add(std::move(reducer));
 }
 
-// Whether the order in which the body is applied shows in roundings.
-bool rounds(const Computation& body) {
+// Whether the order in which the body is applied may show in numbers: it does more than pick one of its operands.
+bool computes(const Computation& body) {
   return std::ranges::any_of(body.instructions, [](const Instruction& instruction) {
     const bool is_number = instruction.shape.is_array() && (hlo::is_float(instruction.shape.element_type()) ||
                                                             hlo::is_complex(instruction.shape.element_type()));
+    if (!instruction.called.empty()) return true;
     switch (instruction.opcode) {
-      case Opcode::Abs:
-      case Opcode::Bitcast:
       case Opcode::Clamp:
       case Opcode::Constant:
-      case Opcode::Convert:
       case Opcode::Copy:
       case Opcode::GetTupleElement:
       case Opcode::Maximum:
       case Opcode::Minimum:
-      case Opcode::Negate:
       case Opcode::Parameter:
       case Opcode::Select: return false;
       default: return is_number;
@@ -194,7 +192,7 @@ bool rounds(const Computation& body) {
 }
 
 Deviations any_body(const Site& site) {
-  if (terms_of(site) > 1 && rounds(site.called(0))) return site.unbounded();
+  if (terms_of(site) > 1 && computes(site.called(0))) return site.unbounded();
   const size_t values = site.operands.size() / 2;
   std::vector<bool> deviates(values);
   for (size_t i = 0; i < values; ++i)

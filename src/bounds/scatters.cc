@@ -143,14 +143,19 @@ Expression sum_over_windows(const Site& site, Expression of_windows) {
     auto& made = *sums.edit_attributes().mutable_window()->add_dimensions();
     made.set_size(dimension.size());
     made.set_stride(1);
-    made.set_window_dilation(1);
+    made.set_window_dilation(dimension.window_dilation());
     made.set_base_dilation(dimension.stride());
-    made.set_padding_low(dimension.size() - 1 - dimension.padding_low());
+    made.set_padding_low((dimension.size() - 1) * dimension.window_dilation() - dimension.padding_low());
     made.set_padding_high(site.instruction.shape.dimension(at) - reach + dimension.padding_low());
   }
   const ElementType type = of_windows.shape().element_type();
   return {&site.builder, site.builder.add_like(sums, site.instruction.shape.with_element_type(type),
                                                {of_windows.index, site.builder.constant(type, 0)})};
+}
+
+// What the roundings of a sum over the windows that an element is in add to it.
+double sum_of_window(const Site& site) {
+  return numerics::sum_growth(site.contract(), site.window_elements() + 1) * site.unit_roundoff();
 }
 
 // Which of the elements of a window that tie is chosen depends on the order of comparisons, which is free: each of a
@@ -170,7 +175,9 @@ Deviation chosen_among_ties(const Site& site) {
       {element.index, element.constant(1).index, site.builder.constant(type, -std::numeric_limits<double>::infinity()),
        site.builder.constant(type, 0)});
   const Expression ties = Expression{&site.builder, site.builder.element(both, 1)} > 1.0;
-  const Expression source = converted(site.magnitude(1), type);
+  Expression source = abs(site.real(1));
+  if (const Deviation moves = site.deviation(1)) source = source + *moves;
+  source = converted(source * (1 + sum_of_window(site)), type);
   return sum_over_windows(site, where(ties, source, source.constant(0)));
 }
 
@@ -195,7 +202,7 @@ Deviations bound_select_and_scatter(const Site& site) {
   // Which element of a window is chosen must be certain.
   if (site.moved_deviation(0) || combiner_of(site.called(1)) != Combiner::Add || !hlo::is_float(site.type()))
     return site.unbounded();
-  const double roundings = numerics::sum_growth(site.contract(), site.window_elements() + 1) * site.unit_roundoff();
+  const double roundings = sum_of_window(site);
   Expression source = site.magnitude(1) * roundings;
   Expression init = site.magnitude(2) * roundings;
   if (site.deviation(1)) source = source + *site.deviation(1);

@@ -209,6 +209,7 @@ Judgement Judge::judge(const Literal& got, Origin origin) {
   for (size_t leaf = 0; leaf < expected.size(); ++leaf) {
     if (!expected[leaf].shape().is_array()) continue;
     OutputReport output = judge_leaf({leaf, actual[leaf], expected[leaf], origin});
+    output.leaf = leaf;
     output.name = names[leaf];
     output.shape = expected[leaf].shape().to_text();
     if (severity(output.verdict) > severity(judgement.verdict)) {
@@ -268,7 +269,7 @@ OutputReport Judge::judge_leaf(Leaf leaf) {
   report = judge_by_bounds(leaf);
   if (report.verdict != Verdict::Mismatch) return report;
   leaf.open = produced_infinities(leaf);
-  if (produced_error_) {
+  if (produced_error_ && holds_infinity_or_nan(leaf.expected)) {
     cannot_tell("where infinities and NaNs come from was not found out", *produced_error_, report);
     return report;
   }
@@ -322,10 +323,14 @@ const Literal* Judge::produced_infinities(const Leaf& leaf) {
 // The first permission that explains all that differs decides. Where none does, what the widest leaves over is the
 // mismatch; where the widest could not be evaluated, nothing is proven.
 void Judge::judge_by_policy(const Leaf& leaf, OutputReport& report) {
-  if (policy_.fast_min_max && report.difference.lost_nans == report.difference.mismatches && nan_meets_min_max()) {
-    report.verdict = Verdict::Policy;
-    report.reason = "minima and maxima drop NaN (xla_cpu_enable_fast_min_max)";
-    return;
+  if (policy_.fast_min_max && report.difference.lost_nans == report.difference.mismatches) {
+    const Result<bool> met = nan_meets_min_max();
+    if (!met) return cannot_tell("whether a NaN meets a minimum was not found out", met.error(), report);
+    if (*met) {
+      report.verdict = Verdict::Policy;
+      report.reason = "minima and maxima drop NaN (xla_cpu_enable_fast_min_max)";
+      return;
+    }
   }
   std::optional<Error> unknown;
   for (const Permission& permission : permissions(policy_, leaf.origin, !is_unstable_sort(module_))) {
@@ -345,7 +350,7 @@ void Judge::judge_by_policy(const Leaf& leaf, OutputReport& report) {
   if (unknown) cannot_tell("what policy allows cannot be bounded", *unknown, report);
 }
 
-bool Judge::nan_meets_min_max() {
+Result<bool> Judge::nan_meets_min_max() {
   if (!nan_meets_min_max_) {
     bool met = false;
     eval::Options options = evaluation_;
@@ -353,7 +358,9 @@ bool Judge::nan_meets_min_max() {
                         const Literal& value) {
       met = met || (takes_min_or_max(module_, computation, instruction) && holds_nan(value));
     };
-    nan_meets_min_max_ = eval::evaluate(module_, arguments_, options).has_value() && met;
+    const auto traced = eval::evaluate(module_, arguments_, options);
+    if (!traced && !met) return tl::unexpected<Error>(traced.error());
+    nan_meets_min_max_ = met;
   }
   return *nan_meets_min_max_;
 }

@@ -15,6 +15,7 @@
 namespace sapper::check {
 
 struct OutputReport {
+  size_t leaf = 0;   // of the result, tokens counted
   std::string name;  // "out" and its tuple position: out, out{0}, out{1,2}
   std::string shape;
   Verdict verdict = Verdict::Agree;
@@ -105,7 +106,7 @@ class Judge {
   // Where the leaf's reference has infinities and NaNs that nobody meant; null: nowhere, or it cannot be told.
   const hlo::Literal* produced_infinities(const Leaf& leaf);
   // Whether some minimum, maximum or complex magnitude of the reference is NaN: else none can have dropped a NaN.
-  bool nan_meets_min_max();
+  Result<bool> nan_meets_min_max();
   [[nodiscard]] std::string doubt_about(const Bounds& bounds, const numerics::Difference& difference) const;
 
   const hlo::Module& module_;

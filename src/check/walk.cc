@@ -31,6 +31,8 @@ Result<std::vector<Literal>> over_reals(Module module, const std::vector<size_t>
   SAPPER_TRY(const Literal value, eval::evaluate(wide, arguments, judge.evaluation()));
   std::vector<Literal> leaves = hlo::leaves(value);
   if (only_wanted) return leaves;
+  if (std::ranges::any_of(wanted, [&](size_t leaf) { return leaf >= leaves.size(); }))
+    return fail(ErrorKind::Unsupported, "the program has {} results", leaves.size());
   std::vector<Literal> picked;
   picked.reserve(wanted.size());
   for (const size_t leaf : wanted) picked.push_back(std::move(leaves[leaf]));
@@ -54,8 +56,7 @@ Result<bool> same_over_reals(const Module& before, const Module& after, const st
   for (size_t i = 0; i < wanted.size(); ++i) {
     const Literal& mine = (*expected)[i];
     Literal& theirs = (*got)[i];
-    if (!mine.shape().is_array()) continue;
-    if (!(mine.shape() == theirs.shape())) return false;
+    if (!mine.shape().is_array() || !(mine.shape() == theirs.shape())) return false;
     if (hlo::is_float(mine.shape().element_type())) {
       for (int64_t at = 0; at < theirs.element_count(); ++at)
         if (!std::isfinite(theirs.real_at(at)) || !std::isfinite(mine.real_at(at)))
@@ -72,10 +73,8 @@ Result<bool> same_over_reals(const Module& before, const Module& after, const st
 // The leaves that differ.
 std::vector<size_t> in_question(const Judgement& judgement) {
   std::vector<size_t> leaves;
-  for (size_t leaf = 0; leaf < judgement.outputs.size(); ++leaf)
-    if (judgement.outputs[leaf].verdict == Verdict::Mismatch ||
-        judgement.outputs[leaf].verdict == Verdict::Undetermined)
-      leaves.push_back(leaf);
+  for (const OutputReport& output : judgement.outputs)
+    if (output.verdict == Verdict::Mismatch || output.verdict == Verdict::Undetermined) leaves.push_back(output.leaf);
   return leaves;
 }
 

@@ -85,10 +85,11 @@ void drop_uncalled(Module& module) {
 }
 
 bool return_only(Module& module, const std::vector<size_t>& leaves) {
-  Computation& entry = module.computations[module.entry];
+  Computation entry = module.computations[module.entry];
   bypass_tuples(entry);
   std::vector<InstructionIndex> makers;
   if (!add_leaf_makers(entry, entry.root, makers)) return false;
+  if (std::ranges::any_of(leaves, [&](size_t leaf) { return leaf >= makers.size(); })) return false;
   Instruction result;
   result.opcode = Opcode::Tuple;
   result.name = "wanted";
@@ -100,7 +101,7 @@ bool return_only(Module& module, const std::vector<size_t>& leaves) {
   result.shape = Shape::tuple(std::move(shapes));
   entry.root = static_cast<InstructionIndex>(entry.instructions.size());
   entry.instructions.push_back(std::move(result));
-  entry = without_dead(entry, alive_in(entry, true));
+  module.computations[module.entry] = without_dead(entry, alive_in(entry, true));
   drop_uncalled(module);
   module.has_entry_layout = false;
   return true;

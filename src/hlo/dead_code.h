@@ -21,7 +21,7 @@ void drop_uncalled(Module& module);
 
 // Makes the module return these leaves of its result (numbered in depth-first order) in one tuple, and do no more than
 // they need; all parameters stay. False, and nothing is done, when the result is not put together by tuple instructions
-// of the entry.
+// of the entry, or has fewer.
 [[nodiscard]] bool return_only(Module& module, const std::vector<size_t>& leaves);
 
 }  // namespace sapper::hlo

@@ -30,7 +30,9 @@ void Demand::run() {
       indices(n);
     }
     need_ = needs_[n];
+    passes_fields_ = need_.fields.empty();
     assured_[n] = rule(n);
+    if (!passes_fields_) assured_[n] = false;
     if (hides_firm(need_)) {
       need_ = firm_part(needs_[n]);
       rule(n);
@@ -136,6 +138,7 @@ bool Demand::rule(Node n) {
 }
 
 bool Demand::move(std::span<const Node> operands) {
+  passes_fields_ = true;
   bool enough = true;
   for (const Node operand : operands) {
     if (!node(operand).shape->is_array()) continue;

@@ -63,7 +63,8 @@ class Demand {
   const FlatProgram& program_;
   const std::vector<Estimate>& estimates_;
   Needs needs_;
-  Need need_;  // of the node that a rule is for: all of it, or the firm part
+  Need need_;                  // of the node that a rule is for: all of it, or the firm part
+  bool passes_fields_ = true;  // the rule made the node's fields its operands'
   std::vector<bool> assured_;
 };
 

@@ -57,6 +57,10 @@ bool Demand::masked(Node n) {
   const auto take = [&](Node word, Node mask) {
     const uint64_t bits = constant_word(estimates_[mask]).value_or(0);
     if (bits == 0 || !estimates_[word].adjustable) return false;
+    if (static_cast<double>(bits) <= need_.values.high) {  // the mask alone keeps it inside
+      needs_.add_roles(word, RoleBits);
+      return true;
+    }
     const auto most = static_cast<uint64_t>(std::min(need_.values.high, static_cast<double>(bits)));
     needs_.add_field(word, {bits, most >> std::countr_zero(bits)});
     return true;
@@ -70,6 +74,7 @@ bool Demand::shifted_down(Node n) {
   const std::optional<uint64_t> places = constant_word(estimates_[x[1]]);
   if (!places || *places >= static_cast<uint64_t>(hlo::bit_width(type(n)))) return false;
   for (const Field& field : need_.fields) needs_.add_field(x[0], {field.mask << *places, field.most});
+  passes_fields_ = true;
   if (need_.high.because != Because::Index || need_.values.low > 0) return false;
   const double scale = std::exp2(static_cast<double>(*places));
   needs_.at_least(x[0], 0, need_.high);

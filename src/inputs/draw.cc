@@ -231,9 +231,10 @@ class Integers {
   }
 
  private:
-  // Each field from its own numbers; its ends come up often.
+  // Each field from its own numbers, whose ends come up often; any bits around them.
   [[nodiscard]] int64_t packed(uint64_t bits) const {
-    uint64_t word = 0;
+    uint64_t word = mix(bits);
+    for (const Field& field : fields_) word &= ~field.mask;
     for (const Field& field : fields_) {
       bits = mix(bits);
       const uint64_t value = bits % 8 == 0 ? 0 : bits % 8 == 1 ? field.most : (bits >> 8) % (field.most + 1);

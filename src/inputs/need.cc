@@ -115,6 +115,8 @@ void Needs::add_field(Node n, const Field& field) {
     fields.push_back(field);
   else if (same->mask == field.mask)
     same->most = std::min(same->most, field.most);
+  else
+    doubt(n);
 }
 
 void Needs::add_fields(Node n, const std::vector<Field>& fields) {

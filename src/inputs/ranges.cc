@@ -81,10 +81,14 @@ class Analysis {
     if (!need.is_proof) range.values.away = std::min(need.values.away, need.firm.away);
     if (range.values.away > 0) range.away = reason(need.is_proof ? need.away : need.firm_away);
     range.roles = need.roles;
-    range.fields = need.fields;
     range.is_proof = need.is_proof;
-    range.indexes = hlo::is_integer(range.shape.element_type()) &&
-                    (!need.fields.empty() || need.high.because == Because::Index || need.low.because == Because::Index);
+    // What else is needed of a word with fields goes before them.
+    const bool is_free = range.values.contains(finite_values(range.shape.element_type())) && range.values.away == 0;
+    if (is_free) range.fields = need.fields;
+    if (!is_free && !need.fields.empty()) range.is_proof = false;
+    range.indexes =
+        hlo::is_integer(range.shape.element_type()) &&
+        (!range.fields.empty() || need.high.because == Because::Index || need.low.because == Because::Index);
     if (range.values.is_empty()) range.values.away = 0;
     if (hlo::is_integer(range.shape.element_type())) return;
     keep_useful(range, need);

@@ -35,7 +35,7 @@ struct ParameterRange {
   Interval natural;  // everyday values (natural.h), whether safe or not
   Reason low, high, away;
   uint8_t roles = 0;          // Role
-  std::vector<Field> fields;  // where indices are packed into its values; then `values` says nothing
+  std::vector<Field> fields;  // where indices are packed into its values, which are any otherwise
   bool indexes = false;       // its values are indices or shift amounts
   bool is_proof = true;       // false: safe for values of everyday sizes only; the program was too deep to tell
 };

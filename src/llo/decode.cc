@@ -438,6 +438,7 @@ class Decoder {
     for (const Operand& operand : instruction.operands) {
       const auto* name = std::get_if<Register>(&operand.value);
       if (name == nullptr || name->physical < 0) continue;
+      if (rows_[i]->is_alias && &operand != &instruction.operands.front()) continue;
       const bool is_same = name->physical == instruction.result.physical && name->bank == instruction.result.bank;
       if (!is_same && (rows_[i]->is_phi || name->bank != instruction.result.bank))
         return error(ErrorKind::BadInput, instruction,

@@ -10,7 +10,7 @@ struct FloatPair {
   float rest = 0;
 };
 
-// Numbers beyond f32 are infinite; infinities and NaNs have no rest.
+// Numbers beyond f32 are infinite; infinities and NaNs have no rest. What a pair of zeros makes is +0.
 [[nodiscard]] inline FloatPair as_pair(double value) {
   const auto leading = static_cast<float>(value);
   return {leading, std::isfinite(leading) ? static_cast<float>(value - leading) : 0};

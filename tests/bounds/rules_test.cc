@@ -407,6 +407,29 @@ TEST(Rules, DynamicShapesAreRefused) {
   EXPECT_EQ(bounded.error().kind, ErrorKind::Unsupported);
 }
 
+// Windows of every other element: 0, 2 and 1, 3.
+TEST(Rules, DilatedWindowsTieWhereTheyReach) {
+  const Module module = entry_module(R"(
+  x = f32[4] parameter(0)
+  s = f32[2] parameter(1)
+  zero = f32[] constant(0)
+  ROOT r = f32[4] select-and-scatter(x, s, zero), window={size=2 rhs_dilate=2}, select=least, scatter=sum)",
+                                     R"(least {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = pred[] compare(a, b), direction=LE
+}
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+})");
+  const auto nearly = [](double of) { return ::testing::DoubleNear(of, 1e-4); };
+  EXPECT_THAT(deviations(module, {floats({5, 1, 5, 2}), floats({10, 20})}, {.unordered_ties = true}),
+              ElementsAre(nearly(10), nearly(0), nearly(10), nearly(0)));
+  EXPECT_EQ(deviations(module, {floats({5, 1, 5, 2}), floats({infinity, 20})}, {.unordered_ties = true})[0], infinity);
+}
+
 TEST(Rules, WindowsWithTiesMayChooseAnyOfThem) {
   const Module module = entry_module(R"(
   x = f32[5] parameter(0)
@@ -466,7 +489,7 @@ TEST(Rules, ReductionsSideBySideAreBoundedAsThoseAlone) {
 }
 
 TEST(Rules, ABodyThatRoundsHasNoBoundInAnotherOrder) {
-  const auto reduction = [](const std::string& type) {
+  const auto reduction = [](const std::string& type, const std::string& last = "multiply(c, half)") {
     return entry_module("x = f32[" + type + R"(] parameter(0)
   z = f32[] constant(0)
   s = f32[] reduce(x, z), dimensions={0}, to_apply=body
@@ -476,9 +499,10 @@ TEST(Rules, ABodyThatRoundsHasNoBoundInAnotherOrder) {
   b = f32[] parameter(1)
   c = f32[] add(a, b)
   half = f32[] constant(0.5)
-  ROOT s = f32[] multiply(c, half)
-})");
+  m = f32[] maximum(a, b)
+  ROOT s = f32[] )" + last + "\n}");
   };
+  EXPECT_EQ(deviations(reduction("3", "negate(m)"), {floats({1, 2, -3})}), std::vector<double>{infinity});
   EXPECT_EQ(deviations(reduction("3"), {floats({1, 1e8, -1e8})}), std::vector<double>{infinity});
   EXPECT_TRUE(deviations(reduction("1"), {floats({1})}).empty());
 }

@@ -140,6 +140,21 @@ TEST(Walk, RealAlgebraExcusesTheResultsThatItIsTheReasonOf) {
   EXPECT_EQ(verdict_of(both("b", second)), Verdict::Mismatch);
 }
 
+TEST(Walk, TokensAmongTheResultsHideNothing) {
+  const auto with_token = [](const std::string& result) {
+    return module_of(R"(
+      a = f32[3] parameter(0)
+      b = f32[3] parameter(1)
+      t = token[] after-all()
+      same = f32[3] negate(a)
+      ROOT r = (token[], f32[3], f32[3]) tuple(t, same, )" +
+                     result + ")");
+  };
+  const std::vector<Literal> arguments{values({1, 2, 3}), values({4, 5, 6})};
+  EXPECT_EQ(walk({stage(0, "input", with_token("a")), stage(1, "algsimp", with_token("b"))}, arguments).verdict,
+            Verdict::Mismatch);
+}
+
 TEST(Walk, OnlyPassesThatMayRewriteFloatsAreExcused) {
   const std::vector<Literal> arguments{values({1, 2, 3}), values({1e8, 1, 1})};
   const Walk result = walk({stage(0, "input", there_and_back), stage(1, "layout-assignment", nowhere)}, arguments);
