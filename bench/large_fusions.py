@@ -17,6 +17,15 @@ import time
 
 from sapper_runs import sapper
 
+# Two instructions each, the second on what the first made: values stay near 1.
+PAIRS = [
+    ("add({last}, {other})", "multiply({made}, half)"),
+    ("subtract({last}, {other})", "add({made}, {last})"),
+    ("maximum({last}, {other})", "subtract({made}, fifth)"),
+    ("minimum({last}, {other})", "add({made}, fifth)"),
+    ("multiply({last}, {other})", "tanh({made})"),
+]
+
 
 def chain(values, shape, count, seed):
     """`count` instructions that go on from `values`, each from the last one and one of those shortly before. Values stay
@@ -31,22 +40,9 @@ def chain(values, shape, count, seed):
 
     while len(lines) < count:
         last, other = values[-1], chosen.choice(values[-8:-1])
-        kind = chosen.choice(["average", "difference", "larger", "smaller", "product"])
-        if kind == "average":
-            add(f"add({last}, {other})")
-            add(f"multiply({values[-1]}, half)")
-        elif kind == "difference":
-            add(f"subtract({last}, {other})")
-            add(f"add({values[-1]}, {last})")
-        elif kind == "larger":
-            add(f"maximum({last}, {other})")
-            add(f"subtract({values[-1]}, fifth)")
-        elif kind == "smaller":
-            add(f"minimum({last}, {other})")
-            add(f"add({values[-1]}, fifth)")
-        else:
-            add(f"multiply({last}, {other})")
-            add(f"tanh({values[-1]})")
+        first, second = chosen.choice(PAIRS)
+        add(first.format(last=last, other=other))
+        add(second.format(last=last, made=values[-1]))
     return lines, values[-1]
 
 

@@ -153,8 +153,8 @@ Expression sum_over_windows(const Site& site, Expression of_windows) {
                                                {of_windows.index, site.builder.constant(type, 0)})};
 }
 
-// What the roundings of a sum over the windows that an element is in add to it.
-double sum_of_window(const Site& site) {
+// The relative error of what the windows that an element is in add up to.
+double roundings_of_windows(const Site& site) {
   return numerics::sum_growth(site.contract(), site.window_elements() + 1) * site.unit_roundoff();
 }
 
@@ -177,7 +177,7 @@ Deviation chosen_among_ties(const Site& site) {
   const Expression ties = Expression{&site.builder, site.builder.element(both, 1)} > 1.0;
   Expression source = abs(site.real(1));
   if (const Deviation moves = site.deviation(1)) source = source + *moves;
-  source = converted(source * (1 + sum_of_window(site)), type);
+  source = converted(source * (1 + roundings_of_windows(site)), type);
   return sum_over_windows(site, where(ties, source, source.constant(0)));
 }
 
@@ -202,7 +202,7 @@ Deviations bound_select_and_scatter(const Site& site) {
   // Which element of a window is chosen must be certain.
   if (site.moved_deviation(0) || combiner_of(site.called(1)) != Combiner::Add || !hlo::is_float(site.type()))
     return site.unbounded();
-  const double roundings = sum_of_window(site);
+  const double roundings = roundings_of_windows(site);
   Expression source = site.magnitude(1) * roundings;
   Expression init = site.magnitude(2) * roundings;
   if (site.deviation(1)) source = source + *site.deviation(1);

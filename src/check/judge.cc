@@ -162,6 +162,13 @@ numerics::Contract widest_contract(const Module& module, const Policy& policy) {
   return permissions(policy, Origin::Device, !is_unstable_sort(module)).back().contract;
 }
 
+std::vector<size_t> leaves_in_question(const Judgement& judgement) {
+  std::vector<size_t> leaves;
+  for (const OutputReport& output : judgement.outputs)
+    if (is_in_question(output.verdict)) leaves.push_back(output.leaf);
+  return leaves;
+}
+
 void excuse(Judgement& judgement, std::string reason) {
   judgement.verdict = Verdict::Policy;
   judgement.reason = std::move(reason);

@@ -35,6 +35,9 @@ struct Judgement {
   std::vector<OutputReport> outputs;
 };
 
+// The leaves of the outputs that are wrong, or in doubt.
+[[nodiscard]] std::vector<size_t> leaves_in_question(const Judgement& judgement);
+
 // What differs is as policy allows, for this reason.
 void excuse(Judgement& judgement, std::string reason);
 

@@ -23,12 +23,11 @@ const std::set<std::string, std::less<>> real_algebra_passes = {
 };
 
 // Leaves of what `module` returns, computed over wider numbers.
-Result<std::vector<Literal>> over_reals(Module module, const std::vector<size_t>& wanted, const Judge& judge) {
+Result<std::vector<Literal>> over_reals(Module module, const std::vector<size_t>& wanted,
+                                        const std::vector<Literal>& wide_arguments, const eval::Options& evaluation) {
   const bool only_wanted = hlo::return_only(module, wanted);
   SAPPER_TRY(const Module wide, widen(module));
-  std::vector<Literal> arguments;
-  for (const Literal& argument : judge.arguments()) arguments.push_back(widen(argument));
-  SAPPER_TRY(const Literal value, eval::evaluate(wide, arguments, judge.evaluation()));
+  SAPPER_TRY(const Literal value, eval::evaluate(wide, wide_arguments, evaluation));
   std::vector<Literal> leaves = hlo::leaves(value);
   if (only_wanted) return leaves;
   if (std::ranges::any_of(wanted, [&](size_t leaf) { return leaf >= leaves.size(); }))
@@ -48,9 +47,11 @@ Result<bool> same_over_reals(const Module& before, const Module& after, const st
     if (error.kind == ErrorKind::Resource) return tl::unexpected<Error>(error);
     return false;
   };
-  const auto expected = over_reals(before, wanted, judge);
+  std::vector<Literal> arguments;
+  for (const Literal& argument : judge.arguments()) arguments.push_back(widen(argument));
+  const auto expected = over_reals(before, wanted, arguments, judge.evaluation());
   if (!expected) return without_meaning(expected.error());
-  auto got = over_reals(after, wanted, judge);
+  auto got = over_reals(after, wanted, arguments, judge.evaluation());
   if (!got) return without_meaning(got.error());
   const std::vector<Literal> narrow = hlo::leaves(judge.reference());
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -68,14 +69,6 @@ Result<bool> same_over_reals(const Module& before, const Module& after, const st
     if (numerics::compare(theirs, mine, tolerance).mismatches != 0) return false;
   }
   return true;
-}
-
-// The leaves that differ.
-std::vector<size_t> in_question(const Judgement& judgement) {
-  std::vector<size_t> leaves;
-  for (const OutputReport& output : judgement.outputs)
-    if (output.verdict == Verdict::Mismatch || output.verdict == Verdict::Undetermined) leaves.push_back(output.leaf);
-  return leaves;
 }
 
 class Walker {
@@ -129,7 +122,7 @@ class Walker {
     if (!value) return {Verdict::Undetermined, value.error().describe(), {}};
     Judgement judgement = judge_.judge(*value);
     if (!strict_ && walk_.program && may_be_real_algebra(judgement, pass)) {
-      const Result<bool> same = same_over_reals(*walk_.program, module, in_question(judgement), judge_);
+      const Result<bool> same = same_over_reals(*walk_.program, module, leaves_in_question(judgement), judge_);
       if (!same) return {Verdict::Undetermined, same.error().describe(), {}};
       if (*same) excuse_real_algebra(judgement, pass);
     }

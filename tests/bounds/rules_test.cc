@@ -1,4 +1,5 @@
 // The rules, as data: a program, its inputs, and how far its results may deviate.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -209,17 +210,32 @@ TEST(Rules, OverwritingCollisionsAreUndetermined) {
             (std::vector<double>{0, 0, infinity, 0}));
 }
 
-// A subnormal number that counts as zero may be chosen of its window, or a zero in its place.
-TEST(Rules, FlushedNumbersTieWhereOneOfAWindowIsChosen) {
-  const std::string before =
-      "larger {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = pred[] compare(a, b), direction=GE\n}\n"
-      "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}";
-  const std::string body = R"(
-  x = f32[4] parameter(0)
+// Chooses of each window of x by a comparison, and adds s there.
+Module pooling_gradient(int elements, const std::string& window, const std::string& direction) {
+  return entry_module(fmt::format(R"(
+  x = f32[{0}] parameter(0)
   s = f32[2] parameter(1)
   zero = f32[] constant(0)
-  ROOT r = f32[4] select-and-scatter(x, s, zero), window={size=2 stride=2}, select=larger, scatter=sum)";
-  const Module module = entry_module(body, before);
+  ROOT r = f32[{0}] select-and-scatter(x, s, zero), window={{{1}}}, select=chosen, scatter=sum)",
+                                  elements, window),
+                      fmt::format(R"(chosen {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = pred[] compare(a, b), direction={}
+}}
+sum {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}})",
+                                  direction));
+}
+
+auto nearly(double of) { return ::testing::DoubleNear(of, 1e-4); }
+
+// A subnormal number that counts as zero may be chosen of its window, or a zero in its place.
+TEST(Rules, FlushedNumbersTieWhereOneOfAWindowIsChosen) {
+  const Module module = pooling_gradient(4, "size=2 stride=2", "GE");
   const numerics::Contract flushes = {.flush_subnormals = true};
   const auto e = deviations(module, {floats({0, 1e-40, 3, 2}), floats({1, 1})}, flushes);
   EXPECT_EQ(e[0], infinity);
@@ -409,44 +425,14 @@ TEST(Rules, DynamicShapesAreRefused) {
 
 // Windows of every other element: 0, 2 and 1, 3.
 TEST(Rules, DilatedWindowsTieWhereTheyReach) {
-  const Module module = entry_module(R"(
-  x = f32[4] parameter(0)
-  s = f32[2] parameter(1)
-  zero = f32[] constant(0)
-  ROOT r = f32[4] select-and-scatter(x, s, zero), window={size=2 rhs_dilate=2}, select=least, scatter=sum)",
-                                     R"(least {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT r = pred[] compare(a, b), direction=LE
-}
-sum {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT r = f32[] add(a, b)
-})");
-  const auto nearly = [](double of) { return ::testing::DoubleNear(of, 1e-4); };
+  const Module module = pooling_gradient(4, "size=2 rhs_dilate=2", "LE");
   EXPECT_THAT(deviations(module, {floats({5, 1, 5, 2}), floats({10, 20})}, {.unordered_ties = true}),
               ElementsAre(nearly(10), nearly(0), nearly(10), nearly(0)));
   EXPECT_EQ(deviations(module, {floats({5, 1, 5, 2}), floats({infinity, 20})}, {.unordered_ties = true})[0], infinity);
 }
 
 TEST(Rules, WindowsWithTiesMayChooseAnyOfThem) {
-  const Module module = entry_module(R"(
-  x = f32[5] parameter(0)
-  s = f32[2] parameter(1)
-  zero = f32[] constant(0)
-  ROOT r = f32[5] select-and-scatter(x, s, zero), window={size=3 stride=2}, select=larger, scatter=sum)",
-                                     R"(larger {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT r = pred[] compare(a, b), direction=GE
-}
-sum {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT r = f32[] add(a, b)
-})");
-  const auto nearly = [](double of) { return ::testing::DoubleNear(of, 1e-4); };
+  const Module module = pooling_gradient(5, "size=3 stride=2", "GE");
   const std::vector<Literal> one_tie{floats({3, 1, 3, 2, 1}), floats({10, 20})};
   EXPECT_THAT(deviations(module, one_tie), Each(nearly(0)));
   EXPECT_THAT(deviations(module, one_tie, {.unordered_ties = true}),

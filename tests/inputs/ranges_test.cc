@@ -10,6 +10,7 @@
 #include "hlo/text.h"
 #include "hlo/verifier.h"
 #include "inputs/sampler.h"
+#include "tests/inputs/packed_gather.h"
 #include "tests/inputs/unintended.h"
 
 namespace sapper::inputs {
@@ -200,22 +201,7 @@ ENTRY e {
 // --- Indices, roles.
 
 TEST(Ranges, PartsOfAnIndexHaveBoundsOfTheirOwn) {
-  // As XLA:TPU packs them: a part of a word is (word & mask) >> the mask's first bit.
-  const ParameterRange words = ranges_of(R"(x = f32[4,10] parameter(0)
-  words = s32[64,1] parameter(1)
-  mask_a = s32[] constant(3)
-  masks_a = s32[64,1] broadcast(mask_a), dimensions={}
-  a = s32[64,1] and(masks_a, words)
-  mask_b = s32[] constant(480)
-  masks_b = s32[64,1] broadcast(mask_b), dimensions={}
-  b = s32[64,1] and(words, masks_b)
-  five = s32[] constant(5)
-  fives = s32[64,1] broadcast(five), dimensions={}
-  b0 = s32[64,1] shift-right-logical(b, fives)
-  parts = s32[64,2] concatenate(a, b0), dimensions={1}
-  indices = s32[64,2] custom-call(parts), custom_call_target="GatherScatterIndicesBitpacked"
-  ROOT r = f32[64] gather(x, indices), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1})")
-                                   .parameters[1];
+  const ParameterRange words = safe_ranges(parse(packed_gather(64))).parameters[1];
   EXPECT_EQ(words.fields, (std::vector<Field>{{480, 9}})) << "of the other one the mask is enough";
   EXPECT_TRUE(words.indexes);
   const std::string apart = R"(x = f32[4,10] parameter(0)

@@ -8,6 +8,7 @@
 
 #include "hlo/text.h"
 #include "inputs/natural.h"
+#include "tests/inputs/packed_gather.h"
 
 namespace sapper::inputs {
 namespace {
@@ -233,23 +234,7 @@ ENTRY e {
 }
 
 TEST(Sampler, PackedIndicesAreInsideInEachField) {
-  const Module module = parse(R"(
-HloModule m
-ENTRY e {
-  x = f32[4,10] parameter(0)
-  words = s32[4096,1] parameter(1)
-  mask_a = s32[] constant(3)
-  masks_a = s32[4096,1] broadcast(mask_a), dimensions={}
-  a = s32[4096,1] and(masks_a, words)
-  mask_b = s32[] constant(480)
-  masks_b = s32[4096,1] broadcast(mask_b), dimensions={}
-  b = s32[4096,1] and(words, masks_b)
-  five = s32[] constant(5)
-  fives = s32[4096,1] broadcast(five), dimensions={}
-  b0 = s32[4096,1] shift-right-logical(b, fives)
-  parts = s32[4096,2] concatenate(a, b0), dimensions={1}
-  ROOT r = f32[4096] gather(x, parts), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1}
-})");
+  const Module module = parse(packed_gather(4096));
   for (const Kind kind : kinds) {
     const Literal words = sampled(module, 0, kind)[1];
     std::set<int64_t> first, second;
