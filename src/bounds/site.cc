@@ -237,7 +237,11 @@ Deviation Site::with_own_error(Deviation total, const Deviation& propagated, num
   }
   if (own.absolute > 0) {
     const double with_rounding = own.absolute * (1 + 2 * unit);
-    total = sum(total, where(size < largest, size.constant(with_rounding), size.constant(0)));
+    Expression inexact = size < largest;
+    // Wherever the argument may be.
+    const double reduced = hlo::is_complex(type()) ? 0 : numerics::unreduced_below(instruction.opcode);
+    if (reduced > 0) inexact = inexact & (scaled_argument(*this) >= size.constant(reduced));
+    total = sum(total, where(inexact, size.constant(with_rounding), size.constant(0)));
   }
   if (own.elided > 0) total = sum(total, elided_rounding(*this, size, reach, own.elided));
   if (total) total = inflated(*total);

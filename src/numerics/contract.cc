@@ -148,6 +148,11 @@ FunctionError function_error(const Contract& contract, Opcode opcode, ElementTyp
   return error;
 }
 
+double unreduced_below(Opcode opcode) {
+  // Under pi / 4: the shortest interval that arguments are reduced to.
+  return opcode == Opcode::Sine || opcode == Opcode::Tan ? 0.785 : 0;
+}
+
 double sum_growth(const Contract& contract, double terms) {
   const double additions = std::max(0.0, terms - 1);
   return contract.statistical ? std::min(additions, 4 * std::sqrt(additions)) : additions;

@@ -47,6 +47,10 @@ struct Contract {
 // operands. All zero: it must be correctly rounded.
 [[nodiscard]] FunctionError function_error(const Contract& contract, hlo::Opcode opcode, hlo::ElementType type);
 
+// Arguments of smaller magnitude than this are not reduced: functions of angles are odd polynomials of them, and the
+// `absolute` part of their error, which is the reduction's, is none. 0: it is for all arguments.
+[[nodiscard]] double unreduced_below(hlo::Opcode opcode);
+
 // Whether numbers of `type` are held as pairs of f32.
 [[nodiscard]] bool are_pairs(const Contract& contract, hlo::ElementType type);
 

@@ -110,11 +110,12 @@ class LegalVariant {
     for (int64_t i = 0; i < result.element_count(); ++i) {
       const double x = flushed(operands[0].real_at(i)), y = operands.size() > 1 ? flushed(operands[1].real_at(i)) : 0;
       double r = *function(instruction.opcode, x, y);
-      if (std::isfinite(r) && std::isfinite(x) && std::isfinite(y) && (r != 0 || error.absolute > 0)) {
+      const double absolute = std::fabs(x) < numerics::unreduced_below(instruction.opcode) ? 0 : error.absolute;
+      if (std::isfinite(r) && std::isfinite(x) && std::isfinite(y) && (r != 0 || absolute > 0)) {
         const double relative =
             error.relative +
             (error.argument > 0 && r != 0 ? error.argument * scaled_argument(instruction.opcode, x, y) : 0);
-        r += any() * (relative * std::fabs(r)) + any() * error.absolute;
+        r += any() * (relative * std::fabs(r)) + any() * absolute;
       }
       result.set_real(i, flushed(r));
     }
