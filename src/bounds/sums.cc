@@ -63,12 +63,13 @@ Deviation sum_of_products(const Site& site, double terms) {
   Deviation total;
   if (roundings > 0 && !statistical) {
     // In units of the roundings, so that it is 0 where all products are, or round to 0. Those that are subnormal are
-    // rounded by up to half the smallest number, twice.
-    const Expression each = in_range(1, b ? most + *b / roundings : most);
-    const Expression units = sum_over(left, each);
+    // rounded by up to half the smallest number, twice, and so is what they deviate by. That is a sum of its own: in
+    // units of the roundings it overflows where the products do not.
+    const Expression units = sum_over(left, in_range(1, most));
     const double smallest = deviation_type(site.type()) == ElementType::F64 ? 0x1p-1074 : 0x1p-149;
-    const Expression error = units * roundings + terms * smallest;
+    const Expression error = units * roundings + (b ? 2 : 1) * terms * smallest;
     total = site.sum_within_range(where(units <= 0.0, units, error), roundings);
+    if (b) total = sum(total, sum_over(left, *b));
   } else if (roundings > 0) {
     total = sum_over(left, in_range(1, b ? most * roundings + *b : most * roundings));
   } else if (b) {
