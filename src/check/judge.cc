@@ -106,6 +106,11 @@ std::vector<Literal> without_subnormals(std::vector<Literal> values) {
   return values;
 }
 
+bool holds_subnormals(const std::vector<Literal>& values) {
+  return !std::ranges::equal(values, without_subnormals(values),
+                             [](const Literal& a, const Literal& b) { return !numerics::first_different_bits(a, b); });
+}
+
 // What differs proves nothing, as something that would tell could not be computed.
 void cannot_tell(std::string_view what, const Error& error, OutputReport& report) {
   report.verdict = Verdict::Undetermined;
@@ -394,13 +399,16 @@ void Judge::judge_within(numerics::Contract contract, const Leaf& leaf, Verdict 
 const Judge::Bounds& Judge::bounds_under(const numerics::Contract& contract) {
   for (const Bounds& bounds : bounds_)
     if (bounds.contract == contract) return bounds;
-  Bounds made{contract, {}, {}, {}, {}};
+  Bounds made{.contract = contract};
   const auto fill = [&]() -> Status {
     SAPPER_TRY(const bounds::BoundedModule bounded, bounds::with_bounds(module_, contract));
     SAPPER_TRY(bounds::Bounded value, bounds::evaluate(bounded, arguments_, evaluation_));
-    made.deviations = std::move(value.deviations);
-    if (contract.float64_pairs) made.values = hlo::leaves(value.value);
+    made.reference.deviations = std::move(value.deviations);
+    if (contract.float64_pairs) made.reference.values = hlo::leaves(value.value);
     made.unbounded = std::move(value.unbounded);
+    if (!contract.flush_subnormals || !holds_subnormals(arguments_)) return {};
+    SAPPER_TRY(value, bounds::evaluate(bounded, without_subnormals(arguments_), evaluation_));
+    made.flushed = {hlo::leaves(value.value), std::move(value.deviations)};
     return {};
   };
   if (const Status filled = fill(); !filled) made.error = filled.error();
@@ -408,11 +416,22 @@ const Judge::Bounds& Judge::bounds_under(const numerics::Contract& contract) {
 }
 
 numerics::Difference Judge::within(const Bounds& bounds, const Leaf& leaf) {
-  const Literal& deviation = bounds.deviations[leaf.index];
-  const Literal& expected = bounds.values.empty() ? leaf.expected : bounds.values[leaf.index];
+  const Literal& kept = bounds.reference.values.empty() ? leaf.expected : bounds.reference.values[leaf.index];
+  numerics::Difference difference = within(bounds.contract, bounds.reference.deviations[leaf.index], kept, leaf);
+  if (!bounds.flushed || difference.mismatches + difference.undetermined == 0) return difference;
+  // Not element by element: what one makes of a subnormal may be wrong beside what another makes of it as zero.
+  numerics::Difference flushed =
+      within(bounds.contract, bounds.flushed->deviations[leaf.index], bounds.flushed->values[leaf.index], leaf);
+  const bool explains =
+      flushed.mismatches == 0 && (difference.mismatches > 0 || flushed.undetermined < difference.undetermined);
+  return explains ? flushed : difference;
+}
+
+numerics::Difference Judge::within(const numerics::Contract& contract, const Literal& deviation,
+                                   const Literal& expected, const Leaf& leaf) {
   if (leaf.open != nullptr) return numerics::compare_within(leaf.got, expected, infinite_where(*leaf.open, deviation));
   if (deviation.shape().is_array()) {
-    if (bounds.contract.float64_pairs)
+    if (contract.float64_pairs)
       return numerics::compare_within(with_overflow_as(expected, leaf.got, deviation), expected, deviation);
     return numerics::compare_within(leaf.got, expected, deviation);
   }

@@ -80,11 +80,16 @@ class Judge {
   [[nodiscard]] const std::vector<hlo::Literal>& arguments() const { return arguments_; }
 
  private:
+  // The leaves' values and how far they may deviate; of an invalid shape where there is nothing to deviate.
+  struct Bounded {
+    std::vector<hlo::Literal> values, deviations;
+  };
+
   // The reference's bounds under a contract; none: they cannot be had.
   struct Bounds {
     numerics::Contract contract;
-    std::vector<hlo::Literal> deviations;  // of the leaves; of an invalid shape where there is nothing to deviate
-    std::vector<hlo::Literal> values;      // what the leaves deviate from; empty: the reference
+    Bounded reference;               // no values: the reference's
+    std::optional<Bounded> flushed;  // of the arguments without subnormals, where they may be flushed and there are any
     std::vector<std::string> unbounded;
     std::optional<Error> error;
   };
@@ -105,7 +110,10 @@ class Judge {
   void judge_by_policy(const Leaf& leaf, OutputReport& report);
   const Bounds& bounds_under(const numerics::Contract& contract);
   void judge_within(numerics::Contract contract, const Leaf& leaf, Verdict verdict, OutputReport& report);
+  // Within the bounds of the arguments as they are, or of those without subnormals.
   static numerics::Difference within(const Bounds& bounds, const Leaf& leaf);
+  static numerics::Difference within(const numerics::Contract& contract, const hlo::Literal& deviation,
+                                     const hlo::Literal& expected, const Leaf& leaf);
   // Where the leaf's reference has infinities and NaNs that nobody meant; null: nowhere, or it cannot be told.
   const hlo::Literal* produced_infinities(const Leaf& leaf);
   // Whether some minimum, maximum or complex magnitude of the reference is NaN: else none can have dropped a NaN.

@@ -67,6 +67,25 @@ TEST(Judge, FlushedSubnormalsArePolicyUnlessStrict) {
   EXPECT_EQ(judge(add_text, x, got, true).verdict, Verdict::Mismatch);
 }
 
+// log is -103 of a subnormal and -inf of zero: nothing between the two is anywhere near either.
+TEST(Judge, WhatFlushedArgumentsMeanIsJudgedByItself) {
+  constexpr const char* text = R"(
+HloModule m
+ENTRY e {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] log(x)
+})";
+  const std::vector<Literal> x{array(ElementType::F32, {0x1p-149, 0x1p-130, 1e-30, 3})};
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const auto got = [&](double first, double second) {
+    return array(ElementType::F32, {first, second, -69.07755, 1.0986124});
+  };
+  EXPECT_EQ(judge(text, x, got(-infinity, -infinity)).verdict, Verdict::Policy);
+  EXPECT_EQ(judge(text, x, got(-103.27893, -infinity)).verdict, Verdict::Undetermined);
+  EXPECT_EQ(judge(text, x, got(-infinity, -infinity), true).verdict, Verdict::Mismatch);
+  EXPECT_EQ(judge(text, x, got(-infinity, 50)).verdict, Verdict::Undetermined);
+}
+
 // What policy allows takes more memory to bound than the program to run: where that is not to be had nothing is proven.
 TEST(Judge, LimitsNeverMakeAMismatch) {
   constexpr int64_t elements = 4096;
