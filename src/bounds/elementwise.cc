@@ -4,6 +4,7 @@
 #include <limits>
 #include <string_view>
 
+#include "bounds/modulus.h"
 #include "bounds/rules.h"
 
 namespace sapper::bounds {
@@ -228,7 +229,9 @@ Deviation select(const Site& site) {
   if (const Deviation more = largest(t, f)) distance = distance + *more;
   if (!hlo::is_integer(site.type())) distance = inflated(distance);
   const Expression otherwise = chosen ? max(*chosen, distance) : distance;
-  return where(site.everywhere(*p) <= 0.0, chosen ? *chosen : distance.constant(0), otherwise);
+  const Expression by_steps = where(site.everywhere(*p) <= 0.0, chosen ? *chosen : distance.constant(0), otherwise);
+  const Deviation whole = expanded_modulus(site);
+  return whole ? where(by_steps <= *whole, by_steps, *whole) : by_steps;
 }
 
 // How far what a conversion rounds may be from its operand: the leading halves of pairs are what they are rounded to in
@@ -409,6 +412,17 @@ Deviation binary_float_rule(const Site& site) {
   return by_exact ? Deviation(where(*by_exact, bound->constant(0), *bound)) : bound;
 }
 
+// Rounded to what the ends are rounded to, which near the least number of the format may be far from what a relative
+// error says.
+Deviation reduced_precision(const Site& site) {
+  const Deviation a = site.deviation(0);
+  if (!a) return a;
+  const auto reduced = [&](Expression x) {
+    return Expression{&site.builder, site.builder.add_like(site.instruction, x.shape(), {x.index})};
+  };
+  return where_positive(*a, hull_of(site.result_real(), site.real(0), *a, reduced));
+}
+
 Deviation float_rule(const Site& site) {
   const Deviation a = site.deviation(0);
   switch (site.instruction.opcode) {
@@ -434,8 +448,7 @@ Deviation float_rule(const Site& site) {
     case Opcode::Ceil:
     case Opcode::RoundNearestAfz:
     case Opcode::RoundNearestEven: return a ? Deviation(where_positive(*a, real_function(site, *a))) : a;
-    case Opcode::ReducePrecision:
-      return site.rounded(a, {.relative = a ? std::ldexp(1.0, -site.instruction.attributes().mantissa_bits()) : 0});
+    case Opcode::ReducePrecision: return site.with_own_error(reduced_precision(site), a, {});
     case Opcode::StochasticConvert: return site.unbounded()[0];
     default: break;
   }

@@ -43,6 +43,8 @@ struct Site {
   bool is_constant = false;
   // The instruction's copy; set for rules that only add deviations, not for those that make the value too.
   hlo::InstructionIndex result = 0;
+  // Of the computation's instructions before this one; null: this one is none of it.
+  const std::vector<Value>* values = nullptr;
 
   [[nodiscard]] const numerics::Contract& contract() const;
   [[nodiscard]] hlo::ElementType type() const { return instruction.shape.element_type(); }

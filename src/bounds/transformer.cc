@@ -160,7 +160,7 @@ BoundedComputation Transformer::transform(const Computation& computation, const 
         values[i].index = as_pairs({&builder, values[i].index}).index;
       continue;
     }
-    Site site{*this, builder, computation, instruction, {}, outputs[i], constant[i], 0};
+    Site site{*this, builder, computation, instruction, {}, outputs[i], constant[i], 0, &values};
     std::vector<InstructionIndex> operands;
     for (const InstructionIndex operand : instruction.operands) {
       site.operands.push_back(&values[operand]);

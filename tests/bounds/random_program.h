@@ -186,7 +186,7 @@ class Writer {
 
   std::string write(uint32_t step) {
     bits_ = step * 2654435761U;
-    const uint32_t kind = step % 40;
+    const uint32_t kind = step % 41;
     switch (kind) {
       case 0:
       case 1:
@@ -293,6 +293,7 @@ class Writer {
         return line("f32[4,6]", "pad({}, {}), padding=0_0x1_1", r, zero_);
       }
       case 38: return softmax();
+      case 39: return magnitude();
       default: return multiply_add();
     }
   }
@@ -301,6 +302,20 @@ class Writer {
     constexpr std::array<std::string_view, 6> directions = {"LT", "LE", "GT", "GE", "EQ", "NE"};
     const std::string p = line("pred[4,6]", "compare({}, {}), direction={}", a, b, choose(directions));
     return line(shape, "select({}, {}, {})", p, c, a);
+  }
+
+  // Of a complex number, as XLA expands it.
+  std::string magnitude() {
+    const std::string a = line("f32[4,6]", "abs({})", value()), b = line("f32[4,6]", "abs({})", value());
+    const std::string most = line("f32[4,6]", "maximum({}, {})", a, b),
+                      least = line("f32[4,6]", "minimum({}, {})", a, b);
+    const std::string quotient = line("f32[4,6]", "divide({}, {})", least, most);
+    const std::string square = line("f32[4,6]", "multiply({}, {})", quotient, quotient);
+    const std::string ones = line("f32[4,6]", "broadcast({}), dimensions={{}}", one_);
+    const std::string root = line("f32[4,6]", "sqrt({})", line("f32[4,6]", "add({}, {})", ones, square));
+    const std::string product = line("f32[4,6]", "multiply({}, {})", most, root);
+    const std::string number = line("pred[4,6]", "compare({}, {}), direction=EQ", product, product);
+    return line("f32[4,6]", "select({}, {}, {})", number, product, least);
   }
 
   std::string scalar(std::string_view type, const std::string& of, int column) {

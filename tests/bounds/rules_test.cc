@@ -90,6 +90,63 @@ TEST(Rules, FunctionsDeviateByTheirError) {
   EXPECT_NEAR(e[1], 18 * u * std::tanh(1), 0.1 * u);
 }
 
+// sin x is as exact as x where the argument is not reduced; near pi it is not.
+TEST(Rules, SinesOfSmallAnglesDeviateByTheirShare) {
+  const std::string sine = "x = f32[5] parameter(0)\nROOT s = f32[5] sine(x)";
+  const auto e = deviations(sine, {{0, 0x1p-149, 1e-30, 0.01, 3.1415927}});
+  EXPECT_EQ(e[0], 0);
+  EXPECT_LE(e[1], 0x1p-146);
+  EXPECT_LT(e[2], 40 * u * 1e-30);
+  EXPECT_LT(e[3], 40 * u * 0.01);
+  EXPECT_GE(e[4], u);
+  const std::string logarithm = "x = f32[2] parameter(0)\nt = f32[2] tan(x)\nROOT s = f32[2] log(t)";
+  EXPECT_THAT(deviations(logarithm, {{1e-30, 1e-38}}), Each(::testing::Lt(200 * 100 * u)));
+}
+
+// Below the least normal number a step of the format is more than its share of the number.
+TEST(Rules, ReducedSubnormalsMayBeRoundedUp) {
+  const auto e = deviations(
+      "x = f32[2] parameter(0)\na = f32[2] exponential(x)\n"
+      "ROOT r = f32[2] reduce-precision(a), exponent_bits=8, mantissa_bits=10",
+      {{-94.96116, 0}});  // e^x is about 2^-137, half of the least
+  EXPECT_GE(e[0], 0x1p-136);
+  EXPECT_LE(e[0], 0x1.1p-136);
+  EXPECT_EQ(e[1], 0);
+}
+
+// The products and what they deviate by are far from overflow.
+TEST(Rules, LargeProductsOfDeviatingFactorsHaveABound) {
+  const std::string dot =
+      "x = f32[2] parameter(0)\ny = f32[2] parameter(1)\nn = bf16[2] convert(y)\nw = f32[2] convert(n)\n"
+      "d = f32[] dot(x, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}\nROOT r = f32[1] reshape(d)";
+  const double e = deviations(dot, {{2e18, 1}, {8e18, 1}}, {.excess_precision = true}).at(0);
+  EXPECT_GE(e, 1.6e37 * 0x1p-9);
+  EXPECT_LT(e, 1.6e37 * 0x1p-6);
+  EXPECT_EQ(deviations(dot, {{1e19, 1e19}, {2e19, 2e19}}, {.excess_precision = true}).at(0), infinity);
+}
+
+// |x + i y| as XLA writes it, of parts that may be 0.
+TEST(Rules, ExpandedMagnitudesDeviateAsTheirPartsDo) {
+  const auto magnitude = [](const std::string& least, const std::string& one = "1") {
+    return "x = f32[3] parameter(0)\ny = f32[3] parameter(1)\ne = f32[3] exponential(x)\n"
+           "o = f32[] constant(" +
+           one +
+           ")\nones = f32[3] broadcast(o), dimensions={}\nd = f32[3] subtract(e, y)\na = f32[3] abs(d)\nb = f32[3] "
+           "abs(y)\nc = f32[3] abs(x)\n"
+           "big = f32[3] maximum(a, c)\nsmall = f32[3] minimum(" +
+           least +
+           ")\nq = f32[3] divide(small, big)\ns = f32[3] multiply(q, q)\nt = f32[3] add(ones, s)\n"
+           "r = f32[3] sqrt(t)\nm = f32[3] multiply(big, r)\nk = pred[3] compare(m, m), direction=EQ\n"
+           "ROOT z = f32[3] select(k, m, small)";
+  };
+  const std::vector<std::vector<double>> inputs{{0, 1e-9, 1}, {1, 1, 1}};
+  const auto e = deviations(magnitude("a, c"), inputs);
+  EXPECT_THAT(e, Each(::testing::Lt(400 * u)));
+  EXPECT_GE(e[0], 16 * u);  // of the exponential
+  EXPECT_EQ(deviations(magnitude("b, c"), inputs)[1], infinity);
+  EXPECT_EQ(deviations(magnitude("a, c", "2"), inputs)[1], infinity);
+}
+
 TEST(Rules, SumsOfDeviatingTermsAddUp) {
   const auto alone = deviations("x = f32[1] parameter(0)\nROOT a = f32[1] exponential(x)", {{1}});
   const auto twice = deviations("x = f32[1] parameter(0)\na = f32[1] exponential(x)\nROOT s = f32[1] add(a, a)", {{1}});
