@@ -205,17 +205,8 @@ TEST_F(Cli, ShowCountsAndConverts) {
 TEST_F(Cli, FixTakesACaseWithItsTargetAndItsOptions) {
   const auto cpu = target::parse_target("cpu");
   if (!target::plugin_present(*cpu)) GTEST_SKIP() << "no plugin for cpu";
-  const check::Case one{.module = *hlo::parse_text(R"(HloModule lost
-    ENTRY main {
-      x = bf16[1024] parameter(0)
-      y = bf16[1024] parameter(1)
-      p = bf16[1024] multiply(x, y)
-      q = f32[1024] convert(p)
-      c = f32[1024] convert(x)
-      d = f32[1024] convert(y)
-      m = f32[1024] multiply(c, d)
-      ROOT r = f32[1024] subtract(m, q)
-    })"),
+  const auto product = hlo::parse_text(*read_file(SAPPER_SOURCE_DIR "/examples/bf16_product.hlo"));
+  const check::Case one{.module = *product,
                         .options = {.target = *cpu, .sampling = {.seeds = 1}},
                         .expected = {.verdict = check::Verdict::Policy}};
   ASSERT_TRUE(check::write_case(folder + "/case", one));

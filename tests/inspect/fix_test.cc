@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "eval/evaluator.h"
 #include "hlo/text.h"
 #include "hlo/verifier.h"
@@ -77,19 +78,9 @@ TEST_P(FixOnCpu, KeepsTheRoundingOfAProduct) {
   if (!target::plugin_present(options.check.target)) GTEST_SKIP() << "no " << GetParam() << " here";
   options.check.sampling.seeds = 1;
   target::CompilerPool pool({.workers = 1, .worker_program = SAPPER_BINARY});
-  const hlo::Module module = *hlo::parse_text(R"(
-HloModule lost
-ENTRY main {
-  x = bf16[1024] parameter(0)
-  y = bf16[1024] parameter(1)
-  p = bf16[1024] multiply(x, y)
-  q = f32[1024] convert(p)
-  c = f32[1024] convert(x)
-  d = f32[1024] convert(y)
-  m = f32[1024] multiply(c, d)
-  ROOT r = f32[1024] subtract(m, q)
-})");
-  const Result<Fix> fix = fix_kernel(pool, module, "lost.hlo", options);
+  const std::string path = SAPPER_SOURCE_DIR "/examples/bf16_product.hlo";
+  const hlo::Module module = *hlo::parse_text(*read_file(path));
+  const Result<Fix> fix = fix_kernel(pool, module, path, options);
   ASSERT_TRUE(fix) << fix.error().describe();
   EXPECT_THAT(fix->fixed, ElementsAre("p"));
   EXPECT_TRUE(fix->holds()) << to_text(*fix);
