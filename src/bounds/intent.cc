@@ -1,7 +1,9 @@
 #include "bounds/intent.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "bounds/rules.h"
 #include "bounds/transformer.h"
@@ -127,12 +129,18 @@ Deviations bitcast(const Site& site) {
 
 Deviations combine(const Site& site) { return chooses(site, 0) ? some_of_the_operands(site) : anywhere(site); }
 
-Rule find_intent(Opcode opcode) {
+// The bound's own rule where marks move as deviations do; null: elsewhere.
+Rule find_move(Opcode opcode) {
   const Rule bound = find_rule(opcode);
   constexpr Rule moves[] = {bound_movement,     bound_dynamic_slice, bound_dynamic_update_slice,
                             bound_gather,       bound_tuple,         bound_get_tuple_element,
                             bound_pass_through, bound_collective,    bound_exact};
-  if (std::ranges::find(moves, bound) != std::end(moves)) return bound;
+  return std::ranges::find(moves, bound) != std::end(moves) ? bound : nullptr;
+}
+
+Rule find_intent(Opcode opcode) {
+  const Rule bound = find_rule(opcode);
+  if (const Rule moves = find_move(opcode)) return moves;
   if (opcode == Opcode::Select) return select;
   if (opcode == Opcode::Bitcast) return bitcast;
   if (opcode == Opcode::BitcastConvert) return anywhere;
@@ -147,14 +155,127 @@ Rule find_intent(Opcode opcode) {
   }
 }
 
+// What is free: marks of all that depends on it, of integers and preds too.
+
+// Where the value is an infinity, a NaN or a zero, whose sign may make another infinity.
+Expression is_special(Expression value) {
+  const Expression size = abs(real_of(value));
+  return (!is_finite(value)) | (size <= 0.0);
+}
+
+// Infinite, NaN or 0: free. So is all, where any element that the operation sees is.
+Deviations free_anywhere(const Site& site) {
+  Deviation seen;  // a scalar
+  for (const Value* operand : site.operands)
+    for (const Deviation& mark : operand->deviations) {
+      if (!mark) continue;
+      std::vector<int64_t> all(mark->shape().rank());
+      std::iota(all.begin(), all.end(), 0);
+      seen = largest(seen, converted(site.reduced_along(Opcode::Maximum, *mark, std::move(all)), ElementType::F32));
+    }
+  const std::vector<Shape> leaves = leaf_shapes(site.instruction.shape);
+  const bool flat = !site.instruction.shape.is_tuple() || leaves.size() == site.instruction.shape.elements().size();
+  Deviations marks;
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (!flat || !leaves[i].is_array()) {
+      marks.push_back(site.undetermined_like(leaves[i]));
+      continue;
+    }
+    Deviation mark;
+    const ElementType type = deviation_type(leaves[i].element_type());
+    if (seen) mark = converted({&site.builder, site.builder.broadcast(seen->index, leaves[i])}, type);
+    if (may_be_infinite(leaves[i])) mark = largest(mark, converted(is_special(result_leaf(site, i)), type));
+    marks.push_back(mark);
+  }
+  return marks;
+}
+
+// Whether what is converted is a number between the ends of the integer type.
+Expression fits(const Site& site) {
+  const bool is_signed = hlo::element_class(site.type()) == hlo::ElementClass::Signed;
+  const double end = std::ldexp(1.0, hlo::bit_width(site.type()) - (is_signed ? 1 : 0));
+  return (site.real(0) < end) & (site.real(0) > (is_signed ? -end : -1.0));
+}
+
+// What the operation makes free of operands that are not. IEEE 754 fixes all results of real arithmetic, but of types
+// without infinities, which may also saturate, of zeros of both signs, of which a maximum may choose either, and of
+// integers that cannot hold the number.
+Deviation made_free(const Site& site) {
+  const auto is_zero = [&](size_t i) { return site.everywhere(abs(site.real(i))) <= 0.0; };
+  const auto is_complex = [](const Shape& shape) { return hlo::is_complex(shape.element_type()); };
+  for (size_t i = 0; i < site.operands.size(); ++i)
+    if (is_complex(site.operand_shape(i))) return free_anywhere(site)[0];
+  if (site.instruction.opcode == Opcode::Convert && hlo::is_float(site.operand_type(0)) && hlo::is_integer(site.type()))
+    return marked(!fits(site), site.type());
+  if (!may_be_infinite(site.instruction.shape)) return std::nullopt;
+  if (is_complex(site.instruction.shape) ||
+      hlo::float_format(site.type())->specials != hlo::FloatFormat::Specials::IEEE)
+    return free_anywhere(site)[0];
+  switch (site.instruction.opcode) {
+    case Opcode::Maximum:
+    case Opcode::Minimum: return marked(is_zero(0) & is_zero(1), site.type());
+    case Opcode::Clamp: return marked(is_zero(1) & (is_zero(0) | is_zero(2)), site.type());
+    case Opcode::StochasticConvert: return free_anywhere(site)[0];
+    default: return std::nullopt;
+  }
+}
+
+Deviations free_elementwise(const Site& site) {
+  const ElementType type = deviation_type(site.type());
+  Deviation mark = made_free(site);
+  for (size_t i = 0; i < site.operands.size(); ++i)
+    if (const Deviation& operand = site.moved_deviation(i))
+      mark = largest(mark, site.everywhere(converted(*operand, type)));
+  return {mark};
+}
+
+// The branch that was not chosen decides nothing.
+Deviations free_select(const Site& site) {
+  Deviation mark = select(site)[0];
+  if (const Deviation& condition = site.moved_deviation(0))
+    mark = largest(mark, site.everywhere(converted(*condition, deviation_type(site.type()))));
+  return {mark};
+}
+
+Deviations free_reduce(const Site& site) {
+  if (site.operands.size() != 2 || hlo::is_complex(site.type()) || single_operation(site.called(0)) != Opcode::Add)
+    return free_anywhere(site);
+  Deviation mark = site.moved_deviation(0);
+  if (mark) mark = site.reduced_along(Opcode::Maximum, *mark, site.instruction.dimensions);
+  if (const Deviation& init = site.moved_deviation(1)) mark = largest(mark, site.everywhere(*init));
+  return {mark};
+}
+
+Deviations free_bitcast(const Site& site) {
+  return site.type() == site.operand_type(0) ? bound_bitcast(site) : free_anywhere(site);
+}
+
+Rule find_freedom(Opcode opcode) {
+  if (const Rule moves = find_move(opcode)) return moves;
+  if (opcode == Opcode::Select) return free_select;
+  if (opcode == Opcode::Bitcast) return free_bitcast;
+  if (opcode == Opcode::Reduce) return free_reduce;
+  return opcode != Opcode::BitcastConvert && find_rule(opcode) == &bound_elementwise ? free_elementwise : free_anywhere;
+}
+
+Result<std::vector<hlo::Literal>> marks_of(RuleTable rules, const hlo::Module& module,
+                                           std::span<const hlo::Literal> arguments, const eval::Options& options) {
+  SAPPER_TRY(const BoundedModule beside, with_rules(module, {}, rules));
+  SAPPER_TRY(Bounded value, evaluate(beside, arguments, options));
+  return std::move(value.deviations);
+}
+
 }  // namespace
 
 Result<std::vector<hlo::Literal>> produced_infinities(const hlo::Module& module,
                                                       std::span<const hlo::Literal> arguments,
                                                       const eval::Options& options) {
-  SAPPER_TRY(const BoundedModule beside, with_rules(module, {}, find_intent));
-  SAPPER_TRY(Bounded value, evaluate(beside, arguments, options));
-  return std::move(value.deviations);
+  return marks_of(find_intent, module, arguments, options);
+}
+
+Result<std::vector<hlo::Literal>> free_infinities(const hlo::Module& module, std::span<const hlo::Literal> arguments,
+                                                  const eval::Options& options) {
+  return marks_of(find_freedom, module, arguments, options);
 }
 
 }  // namespace sapper::bounds

@@ -21,4 +21,12 @@ namespace sapper::bounds {
                                                                     std::span<const hlo::Literal> arguments,
                                                                     const eval::Options& options = {});
 
+// The same shape of answer: above 0 where the value depends on an infinity, a NaN or the sign of a zero that HLO leaves
+// to the implementation. Complex arithmetic, sums of products, transforms and general computations make such; real
+// arithmetic as IEEE 754 has it and sums in any order make none of their own (what a rounding decides, bounds know).
+// Errs by calling too much free.
+[[nodiscard]] Result<std::vector<hlo::Literal>> free_infinities(const hlo::Module& module,
+                                                                std::span<const hlo::Literal> arguments,
+                                                                const eval::Options& options = {});
+
 }  // namespace sapper::bounds

@@ -84,6 +84,16 @@ Literal infinite_where(const Literal& marks, const Literal& deviation) {
   return open;
 }
 
+// Of `marks`, leaf by leaf, those where `others` are above 0, too.
+void keep_where(const std::vector<Literal>& others, std::vector<Literal>& marks) {
+  for (size_t leaf = 0; leaf < marks.size(); ++leaf) {
+    if (!marks[leaf].shape().is_array()) continue;
+    if (!others[leaf].shape().is_array()) marks[leaf] = {};
+    for (int64_t i = 0; others[leaf].shape().is_array() && i < marks[leaf].element_count(); ++i)
+      if (!(others[leaf].real_at(i) > 0)) marks[leaf].set_real(i, 0);
+  }
+}
+
 // Of a number that is too large the arithmetic of pairs makes NaN as well as infinity: `got` with infinities in the
 // place of NaNs where the expected number has come out as infinite.
 Literal with_overflow_as(const Literal& expected, const Literal& got, const Literal& deviation) {
@@ -325,6 +335,13 @@ const Literal* Judge::produced_infinities(const Leaf& leaf) {
   if (!holds_infinity_or_nan(leaf.expected)) return nullptr;
   if (!produced_) {
     auto produced = bounds::produced_infinities(module_, arguments_, evaluation_);
+    if (produced && policy_.strict) {
+      const auto free = bounds::free_infinities(module_, arguments_, evaluation_);
+      if (free)
+        keep_where(*free, *produced);
+      else
+        produced = tl::unexpected<Error>(free.error());
+    }
     if (!produced) produced_error_ = produced.error();
     produced_ = produced ? std::move(*produced) : std::vector<Literal>(leaf.index + 1);
   }

@@ -1,4 +1,4 @@
-// Which infinities and NaNs are meant.
+// Which infinities and NaNs are meant, and which HLO leaves to the implementation.
 #include "bounds/intent.h"
 
 #include <gtest/gtest.h>
@@ -36,8 +36,9 @@ few { s = (s32[], f32[3]) parameter(0)
   ROOT c = pred[] compare(i, n), direction=LT }
 )";
 
-// Of each element of the only output: was it produced? Empty: none can be.
-std::vector<bool> produced(const std::string& body, const std::vector<std::vector<double>>& inputs) {
+// Of each element of the only output what `marks_of` says. Empty: nothing.
+std::vector<bool> marked(decltype(&produced_infinities) marks_of, const std::string& body,
+                         const std::vector<std::vector<double>>& inputs) {
   const auto module =
       hlo::parse_text(std::string("HloModule m\n") + computations + "\nENTRY main {\n" + body + "\n}\n");
   EXPECT_TRUE(module) << module.error().describe();
@@ -48,12 +49,22 @@ std::vector<bool> produced(const std::string& body, const std::vector<std::vecto
     for (size_t i = 0; i < input.size(); ++i) literal.set_real(static_cast<int64_t>(i), input[i]);
     arguments.push_back(std::move(literal));
   }
-  const auto marks = produced_infinities(*module, arguments);
+  const auto marks = marks_of(*module, arguments, {});
   EXPECT_TRUE(marks) << marks.error().describe();
   std::vector<bool> all;
   if (!(*marks)[0].shape().is_array()) return all;
   for (int64_t i = 0; i < (*marks)[0].element_count(); ++i) all.push_back((*marks)[0].real_at(i) > 0);
   return all;
+}
+
+// Was it produced?
+std::vector<bool> produced(const std::string& body, const std::vector<std::vector<double>>& inputs) {
+  return marked(produced_infinities, body, inputs);
+}
+
+// Does it depend on what is free?
+std::vector<bool> is_free(const std::string& body, const std::vector<std::vector<double>>& inputs) {
+  return marked(free_infinities, body, inputs);
 }
 
 using Marks = std::vector<bool>;
@@ -116,6 +127,38 @@ TEST(Intent, GoesThroughLoops) {
                      "w = (s32[], f32[3]) while(t), condition=few, body=twice\n"
                      "ROOT r = f32[3] get-tuple-element(w), index=1",
                      {{1e10, infinity, 2}}),
+            (Marks{true, false, false}));
+}
+
+TEST(Freedom, RealArithmeticAndSumsMakeNone) {
+  EXPECT_EQ(is_free("x = f32[3] parameter(0)\nl = f32[3] log(x)\nz = f32[] constant(0)\n"
+                    "s = f32[] reduce(l, z), dimensions={0}, to_apply=add\nROOT r = f32[1] reshape(s)",
+                    {{0, -1, 1}}),
+            Marks{});
+}
+
+TEST(Freedom, WhatHloLeavesOpenIsFollowed) {
+  const std::string dots =
+      "x = f32[3] parameter(0)\n"
+      "d = f32[3] dot(x, x), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={}, "
+      "rhs_contracting_dims={}\n";
+  const std::vector<std::vector<double>> x = {{3e38, 2, 0}};
+  EXPECT_EQ(is_free(dots + "ROOT n = f32[3] negate(d)", x), (Marks{true, false, true}));
+  // Through what is finite, decisions, and operations that see all elements.
+  EXPECT_EQ(is_free(dots + "t = f32[3] tanh(d)\nROOT e = f32[3] exponential(t)", x), (Marks{true, false, true}));
+  EXPECT_EQ(is_free(dots + "p = pred[3] compare(d, x), direction=LT\nROOT s = f32[3] select(p, x, x)", x),
+            (Marks{true, false, true}));
+  EXPECT_EQ(is_free(dots + "ROOT s = f32[3] reverse(d), dimensions={0}", x), (Marks{true, false, true}));
+  EXPECT_EQ(is_free(dots + "ROOT c = f32[3] dot(d, x), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+                           "lhs_contracting_dims={}, rhs_contracting_dims={}",
+                    x),
+            (Marks{true, true, true}));
+}
+
+TEST(Freedom, MaximaOfZerosHaveEitherSign) {
+  EXPECT_EQ(is_free("x = f32[3] parameter(0)\ny = f32[3] parameter(1)\nm = f32[3] maximum(x, y)\n"
+                    "ROOT r = f32[3] rsqrt(m)",
+                    {{0, 0, 0}, {-0.0, -1, 1}}),
             (Marks{true, false, false}));
 }
 

@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include "hlo/text.h"
 #include "hlo/verifier.h"
@@ -263,6 +264,98 @@ ENTRY e {
   EXPECT_EQ(verdict({-1, 1}, {-3, 2}), Verdict::Mismatch);
   EXPECT_EQ(verdict({nan, 1}, {-3, 0}), Verdict::Mismatch);
   EXPECT_EQ(verdict({2, 1}, {nan, 0}), Verdict::Mismatch);
+}
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+// One result of one element, made of x by `body`; strict where it says so.
+Verdict judge_one(const std::string& body, double x, double got, bool strict) {
+  return judge("HloModule m\nENTRY e {\nx = f32[1] parameter(0)\nzero = f32[1] constant({0})\n" + body + "\n}",
+               {array(ElementType::F32, {x})}, array(ElementType::F32, {got}), strict)
+      .verdict;
+}
+
+TEST(Judge, InfinitiesThatAreProducedMustBeThereUnderStrict) {
+  const std::string one = "one = f32[1] constant({1})\n";
+  const std::tuple<std::string, double, double> wrong[] = {
+      {"ROOT l = f32[1] log(x)", -1, 3},
+      {"ROOT l = f32[1] log(x)", 0, -88},
+      {"ROOT l = f32[1] sqrt(x)", -1, 0},
+      {"ROOT l = f32[1] multiply(x, x)", 1e30, 3e38},
+      {"ROOT l = f32[1] exponential(x)", 1000, 3e38},
+      {one + "ROOT l = f32[1] divide(one, x)", 0, -infinity},
+      {"ROOT l = f32[1] divide(x, x)", 0, 1},
+      {"l = f32[1] log(x)\nROOT m = f32[1] multiply(l, x)", 0, 0},
+      {"l = f32[1] log(x)\nROOT m = f32[1] subtract(l, l)", 0, 0},
+      {"l = f32[1] log(x)\nz = f32[] constant(0)\ns = f32[] reduce(l, z), dimensions={0}, to_apply=add\n"
+       "ROOT m = f32[1] reshape(s)\n}\nadd {\na = f32[] parameter(0)\nb = f32[] parameter(1)\n"
+       "ROOT r = f32[] add(a, b)",
+       0, 5},
+  };
+  for (const auto& [body, x, got] : wrong) {
+    EXPECT_EQ(judge_one(body, x, got, false), Verdict::Undetermined) << body;
+    EXPECT_EQ(judge_one(body, x, got, true), Verdict::Mismatch) << body;
+  }
+}
+
+// Roundings decide it, or HLO does not say.
+TEST(Judge, InfinitiesThatALegalImplementationMayNotGiveAreUndeterminedUnderStrict) {
+  const std::string dot =
+      "d = f32[] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}\nr = f32[1] reshape(d)\n";
+  const std::tuple<std::string, double, double> open[] = {
+      {"ROOT l = f32[1] exponential(x)", 88.7229, 3.4028e38},
+      {"l = f32[1] exponential(x)\nROOT m = f32[1] multiply(l, l)", 44.36145, 3.4028e38},
+      {dot + "ROOT l = f32[1] negate(r)", 1e30, nan},
+      {dot + "c = pred[1] compare(r, zero), direction=GT\nz = f32[1] subtract(x, x)\nl = f32[1] log(z)\nROOT s = "
+             "f32[1] select(c, l, x)",
+       1e30, 1e30},
+      {"c = c64[1] complex(x, x)\nm = c64[1] multiply(c, c)\nROOT i = f32[1] imag(m)", 1e30, nan},
+      // Which of zeros a maximum is, nobody says, nor what is made of its sign.
+      {"n = f32[1] negate(zero)\nm = f32[1] maximum(x, n)\nROOT d = f32[1] rsqrt(m)", 0, -infinity},
+      {"l = f32[1] log(x)\ni = s32[1] convert(l)\nf = f32[1] convert(i)\nROOT d = f32[1] divide(x, f)", -1, infinity},
+      {"w = f8e4m3fn[1] convert(x)\nROOT n = f32[1] convert(w)", 1e9, 448},
+  };
+  for (const auto& [body, x, got] : open) EXPECT_EQ(judge_one(body, x, got, true), Verdict::Undetermined) << body;
+}
+
+// Where infinities and NaNs come from takes more memory to find out than the rest of a judgement: where that is not to
+// be had they prove nothing, and other results are judged as ever.
+TEST(Judge, WhatCannotBeTracedMakesNoMismatchAndSparesTheOtherResults) {
+  constexpr int64_t elements = 4096;
+  const Module module = parse(R"(
+HloModule m
+ENTRY e {
+  x = f32[4096] parameter(0)
+  y = f32[4096] parameter(1)
+  a = f32[4096] negate(x)
+  b = f32[4096] negate(y)
+  ROOT t = (f32[4096], f32[4096]) tuple(a, b)
+})");
+  const Literal ones = array(ElementType::F32, std::vector<double>(elements, 1));
+  const Literal threes = array(ElementType::F32, std::vector<double>(elements, 3));
+  for (const double special : {infinity, nan})
+    for (const size_t traced : {0U, 1U}) {
+      std::vector<Literal> arguments{ones, ones};
+      arguments[traced].set_real(7, special);
+      std::set<Verdict> seen;
+      for (int64_t arrays = 1; arrays <= 32; ++arrays) {
+        Judge judge(module, arguments, {.memory_limit_bytes = arrays * elements * 4}, std::nullopt, {.strict = true});
+        if (!judge.prepare()) continue;
+        Literal right = judge.reference();
+        right.mutable_elements()[traced].set_real(7, 3);
+        right.mutable_elements()[1 - traced] = threes;
+        const Judgement judgement = judge.judge(right);
+        ASSERT_EQ(judgement.outputs.size(), 2U);
+        EXPECT_EQ(judgement.outputs[1 - traced].verdict, Verdict::Mismatch) << arrays;
+        const OutputReport& output = judgement.outputs[traced];
+        seen.insert(output.verdict);
+        if (output.verdict == Verdict::Undetermined) {
+          EXPECT_NE(output.reason.find("where infinities and NaNs come from"), std::string::npos) << output.reason;
+        }
+      }
+      EXPECT_EQ(seen, (std::set{Verdict::Mismatch, Verdict::Undetermined})) << special;
+    }
 }
 
 TEST(Judge, SubnormalsMayComeInAnotherOrder) {
