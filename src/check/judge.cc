@@ -88,8 +88,11 @@ Literal infinite_where(const Literal& marks, const Literal& deviation) {
 void keep_where(const std::vector<Literal>& others, std::vector<Literal>& marks) {
   for (size_t leaf = 0; leaf < marks.size(); ++leaf) {
     if (!marks[leaf].shape().is_array()) continue;
-    if (!others[leaf].shape().is_array()) marks[leaf] = {};
-    for (int64_t i = 0; others[leaf].shape().is_array() && i < marks[leaf].element_count(); ++i)
+    if (!others[leaf].shape().is_array()) {
+      marks[leaf] = {};
+      continue;
+    }
+    for (int64_t i = 0; i < marks[leaf].element_count(); ++i)
       if (!(others[leaf].real_at(i) > 0)) marks[leaf].set_real(i, 0);
   }
 }

@@ -18,6 +18,9 @@ using hlo::Literal;
 using hlo::Module;
 using hlo::Shape;
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
 Module parse(const std::string& text) {
   auto module = hlo::parse_text(text);
   EXPECT_TRUE(module.has_value()) << (module ? "" : module.error().describe());
@@ -77,7 +80,6 @@ ENTRY e {
   ROOT y = f32[4] log(x)
 })";
   const std::vector<Literal> x{array(ElementType::F32, {0x1p-149, 0x1p-130, 1e-30, 3})};
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   const auto got = [&](double first, double second) {
     return array(ElementType::F32, {first, second, -69.07755, 1.0986124});
   };
@@ -133,7 +135,6 @@ TEST(Judge, PairsOfFloatsAreAPolicyForDoublesAndNoLessIs) {
     EXPECT_TRUE(judge.prepare());
     return judge.judge(array(ElementType::F64, got)).verdict;
   };
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const Policy pairs{.float64_pairs = true}, strict{.strict = true, .float64_pairs = true};
   const std::vector<double> right = {1.1 * 1.1, 1.3 * 1.3, 1e30 * 1e30, 1e-30 * 1e-30};
   EXPECT_EQ(judged(right, pairs), Verdict::Agree);
@@ -258,16 +259,12 @@ ENTRY e {
   const auto verdict = [&](const std::vector<double>& input, const std::vector<double>& got) {
     return judge(text, {array(ElementType::F32, input)}, array(ElementType::F32, got)).verdict;
   };
-  const double nan = std::nan("");
   EXPECT_EQ(verdict({-1, 1}, {nan, 0}), Verdict::Agree);
   EXPECT_EQ(verdict({-1, 1}, {-3, 0}), Verdict::Undetermined);
   EXPECT_EQ(verdict({-1, 1}, {-3, 2}), Verdict::Mismatch);
   EXPECT_EQ(verdict({nan, 1}, {-3, 0}), Verdict::Mismatch);
   EXPECT_EQ(verdict({2, 1}, {nan, 0}), Verdict::Mismatch);
 }
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // One result of one element, made of x by `body`; strict where it says so.
 Verdict judge_one(const std::string& body, double x, double got, bool strict) {
