@@ -83,6 +83,23 @@ Expression real_function(const Site& site, Expression e) {
   }
 }
 
+// Where a function of one real variable is the same infinity or NaN wherever its argument is: beyond the range, outside
+// of the domain. Comparisons with what can be represented are exact though sums are rounded.
+Deviation settled_function(const Site& site, Expression e) {
+  switch (site.instruction.opcode) {
+    case Opcode::Exponential: return site.real(0) - e > overflowing_exponent(site.type());
+    case Opcode::Log:
+    case Opcode::Sqrt:
+    case Opcode::Rsqrt: return site.real(0) + e < 0.0;
+    case Opcode::LogPlusOne: return site.real(0) + e < -1.0;
+    case Opcode::Acosh: return site.real(0) + e < 1.0;
+    case Opcode::Acos:
+    case Opcode::Asin:
+    case Opcode::Atanh: return site.magnitude(0) - e > 1.0;
+    default: return std::nullopt;
+  }
+}
+
 // Functions of one complex variable.
 Expression complex_function(const Site& site, Expression e) {
   if (site.instruction.opcode != Opcode::Exponential) return undetermined_where(e);
@@ -458,6 +475,8 @@ Deviation float_rule(const Site& site) {
   const Expression moved = complex ? complex_function(site, *a) : real_function(site, *a);
   Expression bound = where_positive(*a, moved + 0x1p-149);
   if (site.instruction.opcode == Opcode::Rsqrt) bound = undetermined_at_zero(site, 0, bound);
+  if (complex) return site.rounded(bound);
+  if (const Deviation settled = settled_function(site, *a)) bound = where(*settled, bound.constant(0), bound);
   return site.rounded(bound);
 }
 

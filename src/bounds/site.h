@@ -28,6 +28,9 @@ struct Value {
 // The smallest positive number of a float type; 0 for others.
 [[nodiscard]] double smallest(hlo::ElementType type);
 
+// Where e^x is beyond the range of a float type, and stays beyond it whatever an implementation may be off by.
+[[nodiscard]] double overflowing_exponent(hlo::ElementType type);
+
 // The shapes of a value's leaves in tuple order.
 [[nodiscard]] std::vector<hlo::Shape> leaf_shapes(const hlo::Shape& shape);
 

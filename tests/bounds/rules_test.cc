@@ -433,6 +433,36 @@ TEST(Rules, LargeExponentialsAreBounded) {
   EXPECT_LT(deviations("x = f32[1] parameter(0)\nROOT e = f32[1] exponential(x)", {{88.03}})[0], 0x1p127 * 1e-4);
 }
 
+// Just beyond the range an approximation may stay within it; an argument that deviates may, where it comes near.
+TEST(Rules, InfinitiesAndNansThatEveryLegalImplementationGivesDoNotDeviate) {
+  const auto of = [](const std::string& function, const std::vector<double>& x) {
+    const std::string width = fmt::format("f32[{}]", x.size());
+    return deviations("x = " + width + " parameter(0)\nROOT r = " + width + " " + function + "(x)", {x});
+  };
+  for (const double e : of("exponential", {88.73, 89.9})) EXPECT_FALSE(std::isfinite(e));
+  EXPECT_THAT(of("exponential", {90.1, 1e30, infinity}), Each(0));
+  EXPECT_THAT(of("cosh", {-90.1, 91}), Each(0));
+  const auto of_exponential = [](const std::string& function, double x) {
+    return deviations(
+        "x = f32[1] parameter(0)\ne = f32[1] exponential(x)\nn = f32[1] negate(e)\nROOT r = f32[1] " + function,
+        {{x}})[0];
+  };
+  EXPECT_EQ(of_exponential("exponential(e)", 4.6), 0);
+  EXPECT_FALSE(std::isfinite(of_exponential("exponential(e)", 4.49)));
+  for (const char* const outside :
+       {"log(n)", "sqrt(n)", "rsqrt(n)", "acosh(n)", "log-plus-one(n)", "acos(n)", "asin(e)", "atanh(e)"}) {
+    EXPECT_EQ(of_exponential(outside, 0.1), 0) << outside;
+  }
+  for (const char* const near_end : {"log-plus-one(n)", "acosh(e)", "acos(n)", "asin(e)", "atanh(e)"})
+    EXPECT_FALSE(std::isfinite(of_exponential(near_end, 0x1p-23))) << near_end;
+}
+
+TEST(Rules, PowersOfNumbersBelowZeroThatAreNanDoNotDeviate) {
+  EXPECT_THAT(deviations("x = f32[2] parameter(0)\ny = f32[2] parameter(1)\nROOT p = f32[2] power(x, y)",
+                         {{-1.5, -1e-3}, {-1.5, 2.5}}),
+              Each(0));
+}
+
 // bf16 arithmetic is f32 arithmetic that is rounded once: where that is not near a tie nothing deviates.
 TEST(Rules, NarrowArithmeticDeviatesNearTies) {
   const std::string exponential = "x = f32[2] parameter(0)\nn = bf16[2] convert(x)\nROOT e = bf16[2] exponential(n)";

@@ -283,6 +283,15 @@ TEST(Judge, InfinitiesThatAreProducedMustBeThereUnderStrict) {
       {"ROOT l = f32[1] exponential(x)", 1000, 3e38},
       {one + "ROOT l = f32[1] divide(one, x)", 0, -infinity},
       {"ROOT l = f32[1] divide(x, x)", 0, 1},
+      {"ROOT l = f32[1] exponential(x)", 91, 3e38},
+      {"e = f32[1] exponential(x)\nROOT l = f32[1] divide(e, e)", 100, 1},
+      {"ROOT l = f32[1] cosh(x)", -91, 3e38},
+      {"ROOT l = f32[1] power(x, x)", -1.5, 0.5},
+      {"p = f32[1] power(x, x)\nROOT l = f32[1] log(p)", -1.5, -0.6},
+      // Of what is not exact.
+      {"e = f32[1] exponential(x)\nROOT l = f32[1] exponential(e)", 5, 3e38},
+      {"e = f32[1] exponential(x)\nn = f32[1] negate(e)\nROOT l = f32[1] log(n)", 1, 1},
+      {"e = f32[1] exponential(x)\nROOT l = f32[1] acos(e)", 1, 0},
       {"l = f32[1] log(x)\nROOT m = f32[1] multiply(l, x)", 0, 0},
       {"l = f32[1] log(x)\nROOT m = f32[1] subtract(l, l)", 0, 0},
       {"l = f32[1] log(x)\nz = f32[] constant(0)\ns = f32[] reduce(l, z), dimensions={0}, to_apply=add\n"
@@ -303,6 +312,13 @@ TEST(Judge, InfinitiesThatALegalImplementationMayNotGiveAreUndeterminedUnderStri
   const std::tuple<std::string, double, double> open[] = {
       {"ROOT l = f32[1] exponential(x)", 88.7229, 3.4028e38},
       {"l = f32[1] exponential(x)\nROOT m = f32[1] multiply(l, l)", 44.36145, 3.4028e38},
+      {"l = f32[1] exponential(x)\nROOT m = f32[1] divide(l, l)", 88.7229, 1},
+      {"ROOT l = f32[1] cosh(x)", 89.416, 3.4028e38},
+      {"ROOT l = f32[1] power(x, x)", 26.93836, 3.4028e38},
+      // The end of the domain is within what the argument deviates by.
+      {"l = f32[1] exponential(x)\nROOT m = f32[1] acos(l)", 1e-7, 0},
+      {"l = f32[1] exponential(x)\no = f32[1] constant({1})\nn = f32[1] subtract(o, l)\nROOT m = f32[1] log(n)", 1.2e-7,
+       -16},
       {dot + "ROOT l = f32[1] negate(r)", 1e30, nan},
       {dot + "c = pred[1] compare(r, zero), direction=GT\nz = f32[1] subtract(x, x)\nl = f32[1] log(z)\nROOT s = "
              "f32[1] select(c, l, x)",
