@@ -111,20 +111,21 @@ Expression undetermined_at_zero(const Site& site, size_t operand, Expression bou
   return or_infinite(!(abs(site.real(operand)) <= 0.0), bound);
 }
 
-Deviation divide(const Site& site) {
+std::optional<Movement> divide(const Site& site) {
   const Deviation a = site.deviation(0), b = site.deviation(1);
-  if (!a && !b) return a;
-  Expression divisor = site.magnitude(1);
-  if (hlo::is_complex(site.type())) divisor = max(divisor - 0x1p-147, 0);  // at most the modulus
-  if (!b) return where_positive(*a, *a / divisor + 0x1p-149);
+  if (!a && !b) return std::nullopt;
+  const bool complex = hlo::is_complex(site.type());
+  const Expression divisor = complex ? max(site.magnitude(1) - 0x1p-147, 0) : abs(site.real(1));  // at most the modulus
+  if (!b) return Movement{*a <= 0.0, *a / divisor + 0x1p-149};
   // (a + |x / y| b) / (|y| - b), by the reciprocal and the ratio: of divisors that rows share they are computed once a
-  // row.
-  const Expression reciprocal = 1.0 / (divisor - *b);
+  // row. Where the divisor may be 0 the reciprocal is infinite, and the ratio that or NaN.
+  const Expression reciprocal = 1.0 / max(divisor - *b, 0);
   const Expression ratio = *b * reciprocal * (1 + 4 * site.unit_roundoff()) + 0x1p-149;
-  Expression bound = (site.result_magnitude() + smallest(site.type())) * ratio + 0x1p-148;
+  Expression bound = site.result_size() * ratio + (ratio * smallest(site.type()) + 0x1p-148);
   if (a) bound = *a * reciprocal + bound;
   // Of a divisor that is 0 the sign is free, too.
-  return or_infinite(divisor > *b, where_positive(a ? max(*a, *b) : *b, bound));
+  const Expression exact = (*b <= 0.0) & (divisor > 0.0);
+  return Movement{a ? (*a <= 0.0) & exact : exact, bound};
 }
 
 Deviation multiply(const Site& site) {
@@ -392,16 +393,15 @@ Deviation settled(const Site& site) {
     const Expression value = site.real(i), size = abs(value);
     Expression decides = compare("NE", value, value);
     const Expression infinite = compare("EQ", size, size.constant(infinity));
-    const Expression finite = site.magnitude(other) + *deviations[other] < std::numeric_limits<float>::max();
-    const Expression keeps_sign = site.magnitude(other) > *deviations[other];
+    const Expression other_size = abs(site.real(other));
+    const Expression finite = other_size + *deviations[other] < std::numeric_limits<float>::max();
+    const Expression keeps_sign = other_size > *deviations[other];
     switch (site.instruction.opcode) {
       case Opcode::Add:
       case Opcode::Subtract: decides = decides | (infinite & finite); break;
       case Opcode::Multiply: decides = decides | (infinite & keeps_sign); break;
-      case Opcode::Divide: decides = decides | (i == 0 ? infinite & finite & keeps_sign : infinite & finite); break;
-      case Opcode::Power:
-        decides = compare("NE", value, value) & (site.magnitude(other) > *deviations[other] + 1);
-        break;
+      case Opcode::Divide: decides = decides | (infinite & (i == 0 ? finite & keeps_sign : finite)); break;
+      case Opcode::Power: decides = compare("NE", value, value) & (other_size > *deviations[other] + 1); break;
       default: break;
     }
     decides = is_exact(deviations[i], decides);

@@ -105,6 +105,12 @@ Expression elided_rounding(const Site& site, Expression size, Expression reach, 
                where(size < largest_finite(size.shape().element_type()), error, size.constant(0)));
 }
 
+// Real, where each result is rounded once, subnormals too.
+bool is_plain_float(const Site& site) {
+  return hlo::is_float(site.type()) && numerics::underflow(site.contract(), site.type()).below == 0 &&
+         !numerics::are_pairs(site.contract(), site.type());
+}
+
 }  // namespace
 
 double smallest(ElementType type) {
@@ -180,6 +186,7 @@ Expression Site::real(size_t i) const { return real_of(operand(i)); }
 Expression Site::magnitude(size_t i) const { return magnitude_of(operand(i)); }
 Expression Site::result_real() const { return real_of({&builder, result}); }
 Expression Site::result_magnitude() const { return magnitude_of({&builder, result}); }
+Expression Site::result_size() const { return hlo::is_complex(type()) ? result_magnitude() : abs(result_real()); }
 
 Deviation Site::deviation(size_t i) const {
   const Deviation& moved = moved_deviation(i);
@@ -201,7 +208,20 @@ Expression Site::deviation_or_zero(size_t i) const {
 }
 
 Deviation Site::rounded(Deviation propagated) const {
-  return rounded(propagated, numerics::function_error(contract(), instruction.opcode, type()));
+  return rounded(propagated ? std::optional(Movement{*propagated <= 0.0, *propagated}) : std::nullopt);
+}
+
+Deviation Site::rounded(const std::optional<Movement>& movement) const {
+  numerics::FunctionError own = numerics::function_error(contract(), instruction.opcode, type());
+  if (is_output) own.elided = 0;
+  if (!movement) return rounded(Deviation(), own);
+  const double unit = unit_roundoff();
+  if (unit == 0 || !is_plain_float(*this) || own.relative > 0 || own.absolute > 0 || own.argument > 0 || own.elided > 0)
+    return rounded(where(movement->exact, movement->bound.constant(0), movement->bound), own);
+  // All that comes after in one: as rounded() and with_own_error() have it.
+  const double both = 2 * unit * (1 + 2 * unit);
+  const Expression total = (movement->bound + result_size() * both) * ((1 + both) * inflation) + smallest(type());
+  return where(movement->exact, total.constant(0), in_range(total));
 }
 
 Deviation Site::rounded(Deviation propagated, numerics::FunctionError own) const {
@@ -210,7 +230,7 @@ Deviation Site::rounded(Deviation propagated, numerics::FunctionError own) const
   Deviation total;
   if (propagated) {
     // Where the operands deviate, the reference's result is rounded from elsewhere than the implementation's.
-    const Expression both = (result_magnitude() + *propagated) * (2 * unit * (1 + 2 * unit)) + smallest(type());
+    const Expression both = (result_size() + *propagated) * (2 * unit * (1 + 2 * unit)) + smallest(type());
     total = *propagated + where(*propagated <= 0.0, propagated->constant(0), both);
   }
   return with_own_error(total, propagated, own);
@@ -222,37 +242,40 @@ Deviation Site::with_own_error(Deviation total, const Deviation& propagated, num
   const numerics::Underflow underflow = numerics::underflow(contract(), type());
   const bool always = own.relative > 0 || own.absolute > 0 || own.argument > 0 || own.elided > 0 || underflow.below > 0;
   if (!total && !always) return std::nullopt;
-  const Expression size = result_magnitude();
-  const double largest = largest_finite(size.shape().element_type());
-  // At most what both have before they are rounded.
-  const Expression reach = (propagated ? size + *propagated : size) * (1 + 2 * unit);
+  const Expression size = result_size();
+  // At most what both have before they are rounded, but for a factor.
+  const Expression reach = propagated ? size + *propagated : size;
+  const double rounds = 1 + 2 * unit;
   // What exact operands make 0, NaN or infinite is that everywhere, but where a finite number is rounded to it.
-  const auto where_inexact = [&](Expression error) {
+  const auto inexact = [&] {
     const Deviation rounds_to_end = rounded_to_end(*this);
     // Where an exponential is finite and not 0 its argument says.
     const bool by_argument = instruction.opcode == Opcode::Exponential && rounds_to_end.has_value();
-    Expression inexact = by_argument ? *rounds_to_end : (size > 0.0) & (size < largest);
-    if (propagated) inexact = inexact | (*propagated > 0.0);
-    if (rounds_to_end && !by_argument) inexact = inexact | *rounds_to_end;
-    return where(inexact, error, size.constant(0));
+    Expression doubtful = by_argument ? *rounds_to_end : (size > 0.0) & (size < infinity);
+    if (propagated) doubtful = doubtful | (*propagated > 0.0);
+    if (rounds_to_end && !by_argument) doubtful = doubtful | *rounds_to_end;
+    return doubtful;
   };
   // An implementation that is not correctly rounded may be off by its error and by a rounding, the reference by
   // another.
   if (own.relative > 0) {
-    const double relative = own.relative + 2 * unit;
+    const double factor = rounds * inflation;
+    const double relative = (own.relative + 2 * unit) * factor;
     const Expression error =
-        own.argument > 0 ? reach * (scaled_argument(*this) * own.argument + relative) : reach * relative;
-    total = sum(total, where_inexact(error + 2 * smallest(type())));
+        (own.argument > 0 ? reach * (scaled_argument(*this) * (own.argument * factor) + relative) : reach * relative) +
+        2 * smallest(type());
+    const bool sole = !total && own.absolute == 0 && own.elided == 0 && is_plain_float(*this);
+    if (sole) return where(inexact(), in_range(error), size.constant(0));
+    total = sum(total, where(inexact(), error, size.constant(0)));
   }
   if (own.absolute > 0) {
-    const double with_rounding = own.absolute * (1 + 2 * unit);
-    Expression inexact = size < largest;
+    Expression finite = size < infinity;
     // Wherever the argument may be.
     const double reduced = hlo::is_complex(type()) ? 0 : numerics::unreduced_below(instruction.opcode);
-    if (reduced > 0) inexact = inexact & (scaled_argument(*this) >= size.constant(reduced));
-    total = sum(total, where(inexact, size.constant(with_rounding), size.constant(0)));
+    if (reduced > 0) finite = finite & (scaled_argument(*this) >= size.constant(reduced));
+    total = sum(total, where(finite, size.constant(own.absolute * rounds), size.constant(0)));
   }
-  if (own.elided > 0) total = sum(total, elided_rounding(*this, size, reach, own.elided));
+  if (own.elided > 0) total = sum(total, elided_rounding(*this, size, reach * rounds, own.elided));
   if (total) total = inflated(*total);
   // The unrounded result may lose it before it is rounded.
   if (underflow.below > 0) total = sum(total, lost_by_underflow(size, {2 * underflow.below, 2 * underflow.most}));
@@ -264,12 +287,12 @@ Expression Site::sum_within_range(Expression roundings, double unit) const {
   return or_infinite(roundings < numerics::overflow(contract(), type()) * unit, roundings);
 }
 
+Expression Site::in_range(Expression total) const {
+  return or_infinite(result_size() + total < numerics::overflow(contract(), type()), total);
+}
+
 Deviation Site::within_range(Deviation total) const {
-  if (!total) return total;
-  const Expression size = result_magnitude();
-  const Expression overflows =
-      (*total > 0.0) & (size + *total >= size.constant(numerics::overflow(contract(), type())));
-  return where(overflows, total->constant(infinity), *total);
+  return total ? Deviation(where_positive(*total, in_range(*total))) : total;
 }
 
 Expression Site::arithmetic_deviation_or_zero(size_t i) const {

@@ -34,6 +34,12 @@ struct Value {
 // The shapes of a value's leaves in tuple order.
 [[nodiscard]] std::vector<hlo::Shape> leaf_shapes(const hlo::Shape& shape);
 
+// How far a result may move because its operands do: by `bound`, which need not be 0 where they are exact.
+struct Movement {
+  Expression exact;  // a pred
+  Expression bound;
+};
+
 struct Site {
   Transformer& transformer;
   Builder& builder;
@@ -65,6 +71,8 @@ struct Site {
   [[nodiscard]] Expression magnitude(size_t i) const;
   [[nodiscard]] Expression result_real() const;
   [[nodiscard]] Expression result_magnitude() const;
+  // The result's magnitude; of a real number, infinite where that is.
+  [[nodiscard]] Expression result_size() const;
 
   // The deviation of an array operand as movements see it, and as arithmetic does, where subnormals may count as zero.
   [[nodiscard]] const Deviation& moved_deviation(size_t i) const { return operands[i]->deviations[0]; }
@@ -84,6 +92,7 @@ struct Site {
 
   // The deviation of the result when it is `propagated` from the operands' and the implementation's own error is added.
   [[nodiscard]] Deviation rounded(Deviation propagated) const;
+  [[nodiscard]] Deviation rounded(const std::optional<Movement>& movement) const;
   [[nodiscard]] Deviation rounded(Deviation propagated, numerics::FunctionError own) const;
   // The same for `total`, which has the roundings that come with `propagated` already.
   [[nodiscard]] Deviation with_own_error(Deviation total, const Deviation& propagated,
@@ -91,6 +100,8 @@ struct Site {
 
   // Infinite where a finite result may overflow, or an infinite one deviates: what comes after may be anything then.
   [[nodiscard]] Deviation within_range(Deviation total) const;
+  // The same for a `total` that is not 0.
+  [[nodiscard]] Expression in_range(Expression total) const;
 
   // `roundings` are `unit` times the sum of its terms' magnitudes: infinite where a partial sum may overflow.
   [[nodiscard]] Expression sum_within_range(Expression roundings, double unit) const;
