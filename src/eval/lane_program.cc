@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 
 #include "base/assert.h"
 #include "base/parallel.h"
@@ -18,6 +19,12 @@ int lane_bytes(ElementType type) { return hlo::host_bytes(lane_type(type)); }
 
 bool is_constant(LaneProgram::Source::Kind kind) {
   return kind == LaneProgram::Source::Kind::Constant || kind == LaneProgram::Source::Kind::Splat;
+}
+
+// Rows of one element each.
+bool repeats(const LaneProgram::Source& source) {
+  return source.kind == LaneProgram::Source::Kind::Strided && !source.view.dims.empty() &&
+         source.view.dims.back().stride == 0;
 }
 
 // Scratch memory that no reader of this thread has, grown as needed and kept.
@@ -95,8 +102,9 @@ void LaneProgram::assign_places() {
     const Step& step = steps_[i];
     const int bytes = lane_bytes(types_[step.result]);
     for (const Register operand : step.operands) {
-      // Splat lanes are filled once and must last for all blocks.
-      const bool lasting = operand < sources_.size() && is_constant(sources_[operand].kind);
+      // What is filled once must last for more blocks.
+      const bool lasting =
+          operand < sources_.size() && (is_constant(sources_[operand].kind) || repeats(sources_[operand]));
       if (last_use[operand] != i || lasting || places_[operand].kind != Place::Kind::Scratch) continue;
       last_use[operand] = steps_.size() + 1;  // once only
       free[static_cast<size_t>(lane_bytes(types_[operand]))].push_back(places_[operand].index);
@@ -165,12 +173,21 @@ LaneProgram::Reader::Reader(const LaneProgram& program, std::span<const std::byt
     if (place.kind == Place::Kind::Scratch) at_[r] = scratch_->data() + program.slot_offsets_[place.index];
   }
   const int64_t block = std::min(program.block_, longest);
+  kept_.resize(program.sources_.size());
   for (size_t r = 0; r < program.sources_.size(); ++r) {
     const Source& source = program.sources_[r];
     if (!is_constant(source.kind)) continue;
     program.load(source, source.kind == Source::Kind::Splat ? operands[source.operand] : nullptr, 0, block, at_[r],
                  spare_);
+    kept_[r] = {0, std::numeric_limits<int64_t>::max(), block};
   }
+}
+
+// Lanes [begin, begin + n), when they are of one row.
+LaneProgram::Reader::Kept LaneProgram::Reader::row_around(int64_t row, int64_t begin, int64_t n) {
+  const int64_t column = begin % row;
+  if (column + n > row) return {};
+  return {begin - column, begin - column + row, n};
 }
 
 LaneProgram::Reader::~Reader() { free_scratch = std::move(scratch_); }
@@ -181,13 +198,14 @@ void LaneProgram::Reader::read(int64_t begin, int64_t n, std::span<std::byte* co
     const int64_t first = begin + done;
     const int64_t part = std::min(program_.block_, n - done);
     for (size_t r = 0; r < program_.sources_.size(); ++r) {
+      if (kept_[r].has(first, part)) continue;
       const Source& source = program_.sources_[r];
-      if (is_constant(source.kind)) continue;
       if (program_.places_[r].kind == Place::Kind::Operand) {
         at_[r] = const_cast<std::byte*>(operands_[source.operand]) + first * hlo::host_bytes(source.type);
       } else {
         program_.load(source, source.kind == Source::Kind::Counter ? nullptr : operands_[source.operand], first, part,
                       at_[r], spare_);
+        if (repeats(source)) kept_[r] = row_around(source.view.dims.back().size, first, part);
       }
     }
     const auto target = [&](size_t k) { return to[k] + done * hlo::host_bytes(program_.result_type(k)); };

@@ -96,11 +96,21 @@ class LaneProgram::Reader {
   void read(int64_t begin, int64_t n, std::span<std::byte* const> to);
 
  private:
+  // What the lanes of a source are good for: any up to `lanes` of elements [begin, end), which are all the same.
+  struct Kept {
+    int64_t begin = 0;
+    int64_t end = 0;
+    int64_t lanes = 0;
+    [[nodiscard]] bool has(int64_t first, int64_t n) const { return first >= begin && first + n <= end && n <= lanes; }
+  };
+  static Kept row_around(int64_t row, int64_t begin, int64_t n);
+
   const LaneProgram& program_;
   std::span<const std::byte* const> operands_;
   std::unique_ptr<hlo::AlignedBytes> scratch_;
   std::byte* spare_ = nullptr;                     // for values on their way into lanes
   std::array<std::byte*, most_registers + 1> at_;  // the lanes of each register
+  std::vector<Kept> kept_;                         // of each source
 };
 
 }  // namespace sapper::eval
