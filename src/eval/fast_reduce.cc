@@ -80,8 +80,8 @@ class FastReduce::Reader {
         lanes_(widen_ == nullptr ? 0 : static_cast<size_t>(longest) * lane_bytes(reduce.type_)) {
     if (elements.program == nullptr) return;
     program_.emplace(*elements.program, elements.operands, longest);
-    computed_.resize(static_cast<size_t>(longest * element_bytes_));
-    targets_.resize(1 + elements.others.size());
+    targets_.resize(elements.program->result_count());
+    if (elements.kept.size() < targets_.size()) computed_.resize(static_cast<size_t>(longest * element_bytes_));
   }
 
   // Lanes of the n elements from `first` on, until the next read.
@@ -94,11 +94,12 @@ class FastReduce::Reader {
 
  private:
   const std::byte* compute(int64_t first, size_t n) {
+    const size_t not_kept = targets_.size() - elements_.kept.size();
     targets_[0] = computed_.data();
-    for (size_t k = 1; k < targets_.size(); ++k)
-      targets_[k] = elements_.others[k - 1] + first * hlo::host_bytes(elements_.program->result_type(k));
+    for (size_t k = not_kept; k < targets_.size(); ++k)
+      targets_[k] = elements_.kept[k - not_kept] + first * hlo::host_bytes(elements_.program->result_type(k));
     program_->read(first, static_cast<int64_t>(n), targets_);
-    return computed_.data();
+    return targets_[0];
   }
 
   int64_t element_bytes_;

@@ -27,13 +27,13 @@ class FastReduce {
   [[nodiscard]] static std::optional<FastReduce> make(const hlo::Module& module, const hlo::Instruction& instruction,
                                                       const hlo::Shape& operand);
 
-  // What is reduced: an array in memory, or the first result of `program` on `operands`; its other results go to
-  // `others`.
+  // What is reduced: an array in memory, or the first result of `program` on `operands`. Its results go to `kept`; the
+  // first is left out where it is not kept.
   struct Elements {
     const std::byte* array = nullptr;
     const LaneProgram* program = nullptr;
     std::span<const std::byte* const> operands;
-    std::span<std::byte* const> others;
+    std::span<std::byte* const> kept;
   };
 
   void run(const Elements& elements, const std::byte* init, std::byte* result) const;

@@ -43,6 +43,7 @@ class LaneProgram {
   // Ends building: the values of `results` are what the program computes.
   void finish(std::span<const Register> results);
 
+  [[nodiscard]] size_t result_count() const { return results_.size(); }
   [[nodiscard]] hlo::ElementType result_type(size_t k) const { return types_[results_[k]]; }
   [[nodiscard]] std::span<const Source> sources() const { return sources_; }
 

@@ -53,8 +53,8 @@ void Planner::emit_reduce(InstructionIndex i) {
   step.work = std::move(work);
 }
 
-// The program that computes `result`, a member of the group or what it would read, and the group's other results. What
-// it reads becomes the step's operands, and these its outputs.
+// The program that computes `result`, a member of the group or what it would read, and then the group's other results.
+// What it reads becomes the step's operands, and the group's results its outputs, in the program's order.
 std::unique_ptr<LaneProgram> Planner::program_of(const Group& group, InstructionIndex result, Step& step) {
   auto program = std::make_unique<LaneProgram>();
   std::map<Slot, LaneProgram::Register> members;
@@ -84,9 +84,13 @@ std::unique_ptr<LaneProgram> Planner::program_of(const Group& group, Instruction
     members[slot_of(member)] = program->add_step(*nodes_[member].operation, it.shape.element_type(), operands);
   }
   std::vector<LaneProgram::Register> results = {register_of(result)};
+  const auto keep = [&](InstructionIndex i) { step.outputs.push_back({slot_of(i), false}); };
+  const bool kept = std::ranges::find(group.results, result) != group.results.end();
+  if (kept) keep(result);
   for (const InstructionIndex other : group.results) {
+    if (other == result) continue;
     results.push_back(register_of(other));
-    step.outputs.push_back({slot_of(other), false});
+    keep(other);
   }
   program->finish(results);
   return program;
