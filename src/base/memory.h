@@ -1,4 +1,4 @@
-// How much memory there is.
+// How much memory there is, and what becomes of it.
 #pragma once
 
 #include <cstdint>
@@ -7,5 +7,9 @@ namespace sapper {
 
 // The memory of this machine, or of the container when that is less.
 [[nodiscard]] int64_t physical_memory_bytes();
+
+// From now on the process keeps up to 256 MiB that it freed: arrays of the next evaluation lie in pages that have been
+// touched. (What is allocated in pieces above 32 MiB is given back all the same, by glibc's rules.)
+void keep_freed_memory();
 
 }  // namespace sapper

@@ -121,11 +121,10 @@ std::optional<Movement> divide(const Site& site) {
   // row. Where the divisor may be 0 the reciprocal is infinite, and the ratio that or NaN.
   const Expression reciprocal = 1.0 / max(divisor - *b, 0);
   const Expression ratio = *b * reciprocal * (1 + 4 * site.unit_roundoff()) + 0x1p-149;
-  Expression bound = site.result_size() * ratio + (ratio * smallest(site.type()) + 0x1p-148);
-  if (a) bound = *a * reciprocal + bound;
+  const Expression least = ratio * smallest(site.type()) + 0x1p-148;
   // Of a divisor that is 0 the sign is free, too.
   const Expression exact = (*b <= 0.0) & (divisor > 0.0);
-  return Movement{a ? (*a <= 0.0) & exact : exact, bound};
+  return Movement{a ? (*a <= 0.0) & exact : exact, a ? *a * reciprocal + least : least, ratio};
 }
 
 Deviation multiply(const Site& site) {

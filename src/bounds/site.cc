@@ -23,7 +23,9 @@ double largest_finite(ElementType type) {
 
 // What an implementation multiplies before it reduces its argument, at most.
 Expression scaled_argument(const Site& site) {
-  const Expression first = site.magnitude(0);
+  // Exponentials of infinite arguments are exact.
+  const bool real_exponential = site.instruction.opcode == Opcode::Exponential && hlo::is_float(site.type());
+  const Expression first = real_exponential ? abs(site.real(0)) : site.magnitude(0);
   const Deviation moves = site.deviation(0);
   if (site.instruction.opcode != Opcode::Power) return moves ? first + *moves : first;
   Expression logarithm = magnitude_of(log(first));
@@ -215,13 +217,16 @@ Deviation Site::rounded(const std::optional<Movement>& movement) const {
   numerics::FunctionError own = numerics::function_error(contract(), instruction.opcode, type());
   if (is_output) own.elided = 0;
   if (!movement) return rounded(Deviation(), own);
+  const auto& [exact, bound, relative] = *movement;
   const double unit = unit_roundoff();
   if (unit == 0 || !is_plain_float(*this) || own.relative > 0 || own.absolute > 0 || own.argument > 0 || own.elided > 0)
-    return rounded(where(movement->exact, movement->bound.constant(0), movement->bound), own);
+    return rounded(where(exact, bound.constant(0), relative ? bound + result_size() * *relative : bound), own);
   // All that comes after in one: as rounded() and with_own_error() have it.
   const double both = 2 * unit * (1 + 2 * unit);
-  const Expression total = (movement->bound + result_size() * both) * ((1 + both) * inflation) + smallest(type());
-  return where(movement->exact, total.constant(0), in_range(total));
+  const Expression size = result_size();
+  const Expression moved = bound + (relative ? size * (*relative + both) : size * both);
+  const Expression total = moved * ((1 + both) * inflation) + smallest(type());
+  return where(exact, total.constant(0), in_range(total));
 }
 
 Deviation Site::rounded(Deviation propagated, numerics::FunctionError own) const {

@@ -34,10 +34,12 @@ struct Value {
 // The shapes of a value's leaves in tuple order.
 [[nodiscard]] std::vector<hlo::Shape> leaf_shapes(const hlo::Shape& shape);
 
-// How far a result may move because its operands do: by `bound`, which need not be 0 where they are exact.
+// How far a result may move because its operands do: by `bound`, and by `relative` of its magnitude. Neither need be 0
+// where they are exact.
 struct Movement {
   Expression exact;  // a pred
   Expression bound;
+  Deviation relative = std::nullopt;
 };
 
 struct Site {

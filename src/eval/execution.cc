@@ -53,7 +53,9 @@ Execution::Execution(const hlo::Module& module, const Options& options)
       pool_(memory_limit(options)),
       plans_(module.computations.size()),
       needs_(module.computations.size()),
-      deadline_(std::min(current_deadline(), deadline_in(options.time_limit_seconds))) {}
+      deadline_(std::min(current_deadline(), deadline_in(options.time_limit_seconds))) {
+  keep_freed_memory();
+}
 
 const Plan& Execution::plan_of(hlo::ComputationIndex computation) {
   std::unique_ptr<Plan>& plan = plans_[computation];
