@@ -55,24 +55,24 @@ Deviation ordinary_operands(const Site& site) {
 // Where operands make a finite number other than 0 that is so large or small that the result is infinite or 0: an
 // implementation that is not correctly rounded may round it elsewhere. Further beyond, none does.
 Deviation rounded_to_end(const Site& site) {
-  const auto beyond = [&] {
-    const Expression size = abs(site.result_real());
-    const double vanishing = site.type() == ElementType::F64 ? 800 : 110;
-    return where(size < infinity, size.constant(vanishing), size.constant(overflowing_exponent(site.type())));
-  };
-  const Opcode opcode = site.instruction.opcode;
-  switch (opcode) {
+  const double vanishing = site.type() == ElementType::F64 ? 800 : 110;
+  const double overflowing = overflowing_exponent(site.type());
+  switch (site.instruction.opcode) {
+    case Opcode::Exponential: {
+      if (hlo::is_complex(site.type())) return std::nullopt;
+      const Expression x = site.real(0);
+      const Deviation e = site.deviation(0);
+      return ((e ? x + *e : x) > -vanishing) & ((e ? x - *e : x) < overflowing);
+    }
     case Opcode::Cosh:
-    case Opcode::Exponential:
     case Opcode::ExponentialMinusOne:
     case Opcode::Logistic:
     case Opcode::Power:
     case Opcode::Sinh: {
       if (hlo::is_complex(site.type())) return std::nullopt;
-      const Expression argument = scaled_argument(site);
-      if (opcode == Opcode::Exponential) return argument < beyond();
-      const Expression is_number = compare("EQ", site.result_real(), site.result_real());
-      return is_number & (argument > 0.0) & (argument < beyond()) & (site.magnitude(0) > 0.0);
+      const Expression argument = scaled_argument(site), result = site.result_real();
+      const Expression beyond = where(abs(result) < infinity, result.constant(vanishing), result.constant(overflowing));
+      return compare("EQ", result, result) & (argument > 0.0) & (argument < beyond) & (site.magnitude(0) > 0.0);
     }
     case Opcode::Atan2:
     case Opcode::Divide: return hlo::is_complex(site.type()) ? std::nullopt : ordinary_operands(site);
