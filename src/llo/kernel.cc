@@ -179,16 +179,17 @@ class KernelRunner {
     return {};
   }
 
-  // In the memory of every core, at the same address in each; HBM is one for all. Arrays in VMEM begin at multiples of
-  // a vector register (the top-level program's allocations say so), and kernels store whole registers to smaller
-  // arrays.
+  // In the memory of every core, at the same address in each; HBM is one for all. Arrays in VMEM and CMEM begin at
+  // multiples of a vector register (the top-level program's allocations say so): kernels store whole registers to
+  // smaller arrays, and their DMA reads more than those have.
   uint32_t allocate(size_t index, uint64_t bytes) {
     const bool is_operand = index < first_result_;
     const std::string name =
         fmt::format("{} {}", is_operand ? "operand" : "result", is_operand ? index : index - first_result_);
     const Space space = *leaves_[index].space;
     constexpr uint64_t register_bytes = sizeof(Vreg);
-    if (space == Space::Vmem) bytes = (bytes + register_bytes - 1) / register_bytes * register_bytes;
+    if (space == Space::Vmem || space == Space::Cmem)
+      bytes = (bytes + register_bytes - 1) / register_bytes * register_bytes;
     std::optional<uint32_t> address;
     for (const auto& core : cores_) {
       if (address && space == Space::Hbm) break;

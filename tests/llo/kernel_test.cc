@@ -105,6 +105,26 @@ TEST(Kernel, ArraysInVmemHaveRoomForARegister) {
   EXPECT_EQ(beyond.findings[0].kind, FindingKind::OutOfBounds);
 }
 
+// As the indices of gathers on v4.
+TEST(Kernel, DmaReadsTheRoomBehindAnArrayInCmem) {
+  const KernelRun ran = run({.text = R"($region0: #{k}
+  #allocation0 [shape = 'u8[1024]{0}', space=smem, size = 0x400, scoped]
+  #allocation1 [shape = 's32[1]{0}', space=sflag, size = 0x4, scoped]
+  %s0 = inlined_call_operand.cmem [shape: s32[128], index: 0, kind: input, shape index: {}]
+  %s1 = inlined_call_operand.smem [shape: s32[1], index: 1, kind: output, shape index: {}]
+  %2 = vsyncpa [#allocation1], 0
+  %3 = dma.cmem_to_smem /*cmem=*/%s0, /*size_in_granules=*/2, /*smem=*/[#allocation0], /*dst_syncflagno=*/[#allocation1]
+  %4 = dma.done [#allocation1], 2
+  %s5 = sld [smem:[#allocation0 + $0x7f]]
+  %6 = sst [smem:[%s1]] %s5
+)",
+                             .operand_shapes = {"s32[128]{0:T(128)}"},
+                             .result_shape = "s32[1]{0}",
+                             .generation = "v4"});
+  EXPECT_EQ(ran.output.integer_at(0), 128);
+  EXPECT_THAT(ran.findings, IsEmpty());
+}
+
 TEST(Kernel, UndefinedResultsAreFound) {
   const KernelRun ran = run({.text = R"($region0: #{k}
   %s0 = inlined_call_operand.vmem [shape: s32[8,128], index: 0, kind: output, shape index: {}]
