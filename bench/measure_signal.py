@@ -105,7 +105,8 @@ every kernel run from its LLO (`original` and `final_bundles`), and the whole pr
 
 {counts}
 
-What is neither `agree` nor `policy`; [findings](findings/) has those that are defects of a compiler:
+What is neither `agree` nor `policy`; [findings](findings/) has those that are defects of a compiler. Where the reason is *not the same twice*, the target
+computes something else from the same arguments in another execution, and a further measurement may find another number of them:
 
 {rest}
 

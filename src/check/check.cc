@@ -90,6 +90,7 @@ class Check {
     report_.outputs = std::move(one.outputs);
     report_.stages = std::move(one.stages);
     report_.guilty = std::move(one.guilty);
+    report_.repeats = one.repeats;
     report_.kernels = std::move(one.kernels);
     report_.notes = std::move(one.notes);
   }
@@ -127,13 +128,14 @@ class Check {
 
   // Executes too, on each of the argument sets.
   Result<target::CompileResult> compile(bool dump_passes, std::vector<std::vector<Literal>> argument_sets,
-                                        const std::string& dump_llo) {
+                                        const std::string& dump_llo, int runs = 1) {
     target::CompileRequest request;
     request.module = serialized_;
     request.configuration = options_.configuration;
     request.dump_passes = dump_passes;
     request.dump_llo = dump_llo;
     request.argument_sets = std::move(argument_sets);
+    request.runs = runs;
     const Stopwatch clock;
     auto result = pool_.compile(options_.target, request);
     report_.compiler_seconds += clock.seconds();
@@ -287,6 +289,7 @@ class Check {
   Status walk(Judge& judge, const Literal* output, Report& one) {
     if (const Status dumped = dump_stages(); !dumped) {
       leave_unexplained(dumped.error(), one);
+      if (output != nullptr && one.verdict == Verdict::Mismatch) repeat(judge, std::nullopt, *output, one);
       return {};
     }
     Walk walk = walk_stages(judge, stages_, options_.strict, options_.all_stages);
@@ -335,14 +338,8 @@ class Check {
   }
 
   // Every program of the chain is right so far, `program` is the last; what the device computed is the last stage.
-  void judge_native(Judge& judge, const std::optional<Module>& program, const Literal& output, Report& one) const {
-    Judgement judgement = judge.judge(output, Origin::Device);
-    if (judgement.verdict == Verdict::Mismatch && program && !options_.strict) {
-      // A division that became a multiplication is contracted with the addition after it.
-      Judge last(*program, judge.arguments(), options_.evaluation, options_.tolerance, policy_of(options_));
-      last.accept(judge.reference());
-      if (last.is_contracted(output)) excuse(judgement, "multiply-adds that passes made are contracted");
-    }
+  void judge_native(Judge& judge, const std::optional<Module>& program, const Literal& output, Report& one) {
+    Judgement judgement = judge_result(judge, program, output);
     StageReport native;
     native.index = static_cast<int>(stages_.size());
     native.level = "native";
@@ -362,7 +359,46 @@ class Check {
     if (severity(judgement.verdict) < severity(one.verdict)) return;
     one.verdict = judgement.verdict;
     one.reason = judgement.reason;
-    if (judgement.verdict == Verdict::Mismatch) one.guilty = Guilty{native.level, native.pass, ""};
+    if (judgement.verdict != Verdict::Mismatch) return;
+    repeat(judge, program, output, one);
+    if (one.is_same_twice()) one.guilty = Guilty{native.level, native.pass, ""};
+  }
+
+  Judgement judge_result(Judge& judge, const std::optional<Module>& program, const Literal& output) const {
+    Judgement judgement = judge.judge(output, Origin::Device);
+    if (judgement.verdict == Verdict::Mismatch && program && !options_.strict) {
+      // A division that became a multiplication is contracted with the addition after it.
+      Judge last(*program, judge.arguments(), options_.evaluation, options_.tolerance, policy_of(options_));
+      last.accept(judge.reference());
+      if (last.is_contracted(output)) excuse(judgement, "multiply-adds that passes made are contracted");
+    }
+    return judgement;
+  }
+
+  // The device's result is wrong: is it so again? Where nothing in the program is random, a result that is wrong in
+  // one run and otherwise in the next is no pass's doing. Bits alone do not tell: the order of a sum may be another one
+  // each time.
+  void repeat(Judge& judge, const std::optional<Module>& program, const Literal& output, Report& one) {
+    constexpr int more_runs =
+        8;  // where half of the runs differ from the first, all of these miss it once in 256 times
+    if (!judge.why_open().empty()) return;  // random numbers, judged by a tolerance
+    const auto again = compile(false, {judge.arguments()}, "", more_runs);
+    if (!again) {
+      one.notes.push_back(
+          fmt::format("whether the result is the same again was not found out: {}", again.error().describe()));
+      return;
+    }
+    Repeats repeats{.runs = 1 + more_runs, .wrong = 1};
+    for (const Literal& result : again->outputs) {
+      const bool same = result == output;
+      const Judgement judgement = same ? Judgement{} : judge_result(judge, program, result);
+      if (same || judgement.verdict == Verdict::Mismatch) ++repeats.wrong;
+      if (!same && !same_failure(judgement.outputs, one.outputs)) ++repeats.differing;
+    }
+    one.repeats = repeats;
+    if (repeats.differing > 0)
+      one.reason = fmt::format("not the same twice: {} runs on the same arguments, {} wrong, {} not as the first",
+                               repeats.runs, repeats.wrong, repeats.differing);
   }
 
   target::CompilerPool& pool_;

@@ -41,6 +41,13 @@ struct CheckOptions {
   std::function<void(const target::CompileResult&)> on_compiled;
 };
 
+// What a device computed was wrong, so it computed it again, on the same arguments.
+struct Repeats {
+  int runs = 0;       // the first one among them
+  int wrong = 0;      // of them
+  int differing = 0;  // of them, those that do not fail as the first one did: right, or wrong in another way
+};
+
 struct Report {
   std::string path;
   std::string module;
@@ -54,13 +61,16 @@ struct Report {
   std::optional<Error> error;  // what stopped the check, when something did
   std::vector<OutputReport> outputs;
   std::vector<StageReport> stages;
-  std::optional<Guilty> guilty;
+  std::optional<Guilty> guilty;          // none where results are not the same twice
+  std::optional<Repeats> repeats;        // of a device's mismatch
   std::optional<KernelsReport> kernels;  // when they were run
   std::vector<std::string> notes;        // what else a person should know: stages that could not be evaluated, ...
   std::string next_command;              // what to run to look closer
   std::optional<Signature> expected;     // of a case (check/case.h): what is recorded to come out
   double seconds = 0;
   double compiler_seconds = 0;  // inside the compiler and its executables
+
+  [[nodiscard]] bool is_same_twice() const { return !repeats || repeats->differing == 0; }
 };
 
 // Checks one module, given as a file. Never fails: what goes wrong is in the report (bad input: verdict Undetermined

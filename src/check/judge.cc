@@ -206,6 +206,15 @@ std::string worst_of(const std::vector<OutputReport>& outputs, Verdict verdict) 
                      difference.got, difference.expected, difference.worst_ulps);
 }
 
+bool same_failure(const std::vector<OutputReport>& a, const std::vector<OutputReport>& b) {
+  return std::ranges::equal(a, b, [](const OutputReport& left, const OutputReport& right) {
+    const bool is_wrong = left.verdict == Verdict::Mismatch;
+    if (is_wrong != (right.verdict == Verdict::Mismatch)) return false;
+    const numerics::Difference &mine = left.difference, &theirs = right.difference;
+    return !is_wrong || (mine.mismatches == theirs.mismatches && mine.worst == theirs.worst && mine.got == theirs.got);
+  });
+}
+
 Judge::Judge(const Module& module, const std::vector<Literal>& arguments, eval::Options evaluation,
              std::optional<numerics::Tolerance> tolerance, Policy policy)
     : module_(module),

@@ -29,6 +29,10 @@ struct OutputReport {
 // The worst element of the first output with this verdict, in one line; empty: none has it, or it agrees.
 [[nodiscard]] std::string worst_of(const std::vector<OutputReport>& outputs, Verdict verdict);
 
+// Whether the same outputs are wrong, and in the same way as far as the number of wrong elements and the worst one
+// tell.
+[[nodiscard]] bool same_failure(const std::vector<OutputReport>& a, const std::vector<OutputReport>& b);
+
 struct Judgement {
   Verdict verdict = Verdict::Agree;
   std::string reason;  // of the decisive output

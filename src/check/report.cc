@@ -239,6 +239,9 @@ std::string to_json(const Report& report) {
   json["stages"] = Json::array();
   for (const StageReport& stage : report.stages) json["stages"].push_back(stage_json(stage));
   json["guilty"] = guilty_json(report.guilty);
+  if (report.repeats)
+    json["repeats"] = {
+        {"runs", report.repeats->runs}, {"wrong", report.repeats->wrong}, {"differing", report.repeats->differing}};
   if (exit_code(report.verdict) == 1) json["signature"] = to_json(signature_of(report));
   if (report.expected) {
     json["expected"] = to_json(*report.expected);

@@ -81,7 +81,7 @@ Signature signature_of(const Report& report) {
   if (report.verdict != Verdict::Mismatch) return signature;
   if (const OutputReport* const wrong = first_wrong(report.outputs); wrong != nullptr) {
     signature.output = wrong->name;
-    signature.symptom = symptom_of(wrong->difference);
+    signature.symptom = report.is_same_twice() ? symptom_of(wrong->difference) : "not the same twice";
   } else if (report.kernels) {  // no value is wrong: a kernel does what none may
     for (const KernelReport& kernel : report.kernels->reports)
       for (const KernelFinding& finding : kernel.findings)

@@ -16,7 +16,8 @@ struct Signature {
   Verdict verdict = Verdict::Agree;
   std::string level;  // of the guilty stage: "hlo", "llo", "native"; empty: none is known
   std::string pass;
-  // How it shows: "a number for NaN", "another number", the kind of a kernel's finding, how a compiler died.
+  // How it shows: "a number for NaN", "another number", "not the same twice", the kind of a kernel's
+  // finding, how a compiler died.
   std::string symptom;
   // Where it was seen. For people: in a smaller program both have other names.
   std::string kernel;

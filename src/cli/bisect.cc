@@ -59,7 +59,8 @@ void add_bisect(CLI::App& app, int& exit_code) {
   command->add_flag("--json", arguments->json, "One JSON object on stdout, as of sapper check (docs/json.md)");
   command->footer(
       "Example: sapper bisect examples/f16_round_trip.hlo --on tpu:v5e --strict\n"
-      "Exit code: 0 nothing is wrong, 1 a guilty pass, 2 bad usage or input, 3 undetermined");
+      "Exit code: 0 nothing is wrong, 1 a guilty pass, or results that are not the same twice, 2 bad usage or input, 3 "
+      "undetermined");
   command->callback([arguments, &exit_code] {
     const auto result = run(*arguments);
     exit_code = result ? *result : report_error(result.error());

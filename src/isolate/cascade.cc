@@ -32,17 +32,6 @@ bool by_bits(const Report& report) {
   });
 }
 
-// The same failure: of the same stage, at the same place, with the same value.
-bool same_failure(const Report& a, const Report& b) {
-  if (a.verdict != b.verdict || a.outputs.size() != b.outputs.size()) return false;
-  for (size_t k = 0; k < a.outputs.size(); ++k) {
-    const numerics::Difference& left = a.outputs[k].difference;
-    const numerics::Difference& right = b.outputs[k].difference;
-    if (left.mismatches != right.mismatches || left.worst != right.worst || left.got != right.got) return false;
-  }
-  return true;
-}
-
 class Cascade {
  public:
   Cascade(target::CompilerPool& pool, const hlo::Module& piece, const std::string& name, const CheckOptions& options,
@@ -83,13 +72,19 @@ class Cascade {
   }
 
   void confirm() {
+    if (!judged_.report.is_same_twice()) {  // what other compilations give says nothing of it
+      judged_.confidence = Confidence::Flaky;
+      return;
+    }
     const CheckOptions once = decisive_options();
     const Report again = check("again", once, sets_);
     if (is_passing(again.error)) {
       judged_.no_result = again.error;
       return;
     }
-    judged_.confidence = same_failure(judged_.report, again) ? Confidence::Confirmed : Confidence::Flaky;
+    const bool same = again.verdict == judged_.report.verdict && again.is_same_twice() &&
+                      same_failure(again.outputs, judged_.report.outputs);
+    judged_.confidence = same ? Confidence::Confirmed : Confidence::Flaky;
     if (judged_.report.verdict != Verdict::Mismatch) return;
     for (int i = 1; sets_.empty() && i <= more_seeds; ++i) {
       CheckOptions other = once;

@@ -35,8 +35,8 @@ std::string guilty_stage(const check::Report& report) {
 // Where the guilty pass is known, its defect on this kind of work; else the verdict on it.
 std::string signature(const Piece& piece, const check::Report& report) {
   const std::string stage = guilty_stage(report);
-  return fmt::format("{} of {} {}", to_string(report.verdict), to_string(piece.kind),
-                     stage.empty() ? "" : "by " + stage);
+  const std::string how = !report.is_same_twice() ? "not the same twice" : stage.empty() ? "" : "by " + stage;
+  return fmt::format("{} of {} {}", to_string(report.verdict), to_string(piece.kind), how);
 }
 
 std::string steps_text(const Judged& judged, const std::vector<hlo::Literal>* captured) {

@@ -36,6 +36,7 @@ struct CompileRequest {
   bool run_backend_only = false;  // the module is already optimized
   // Also execute, once on each of these (targets with a device).
   std::vector<std::vector<hlo::Literal>> argument_sets;
+  int runs = 1;  // executions on each of them
 };
 
 // The HLO of one computation module at one point of the pipeline, in pipeline order.
@@ -50,7 +51,7 @@ struct CompileResult {
   std::string optimized;                                 // serialized HloModuleProtoWithConfig
   std::vector<HloStage> stages;                          // when dump_passes
   std::vector<std::pair<std::string, std::string>> llo;  // when dump_llo: file name, text; sorted by name
-  std::vector<hlo::Literal> outputs;                     // of each argument set
+  std::vector<hlo::Literal> outputs;                     // of each argument set, one a run
   double compile_seconds = 0;
   double execute_seconds = 0;
   std::string log;  // what the compiler printed

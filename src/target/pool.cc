@@ -104,11 +104,11 @@ Result<Conversation> converse_about(const std::string& module, const Configurati
   return conversation;
 }
 
-// What each of the executions computed.
-Result<std::vector<hlo::Literal>> results_of(WorkerAnswer answer, size_t executions) {
+// What each of the runs computed.
+Result<std::vector<hlo::Literal>> results_of(WorkerAnswer answer, size_t runs) {
   std::vector<hlo::Literal> results;
-  const size_t each = executions == 0 ? 0 : answer.outputs.size() / executions;
-  for (size_t i = 0; i < executions; ++i) {
+  const size_t each = runs == 0 ? 0 : answer.outputs.size() / runs;
+  for (size_t i = 0; i < runs; ++i) {
     const auto first = answer.outputs.begin() + static_cast<std::ptrdiff_t>(i * each);
     if (answer.reply.tuple_result()) {
       const auto end = first + static_cast<std::ptrdiff_t>(each);
@@ -233,6 +233,7 @@ Result<CompileResult> CompilerPool::compile(const Target& target, const CompileR
   SAPPER_TRY(Conversation conversation, converse_about(request.module, request.configuration, request.argument_sets));
   proto::WorkerRequest& message = conversation.message;
   message.mutable_options()->mutable_executable_build_options()->set_run_backend_only(request.run_backend_only);
+  message.set_runs(request.runs);
   Limits limits = state_->limits();
   std::optional<DumpFolder> folder;
   if (request.dump_passes) {
@@ -262,7 +263,8 @@ Result<CompileResult> CompilerPool::compile(const Target& target, const CompileR
     SAPPER_TRY(result.stages, read_stages(folder->path()));
   }
   SAPPER_TRY(result.llo, std::move(llo));
-  SAPPER_TRY(result.outputs, results_of(*std::move(answer), request.argument_sets.size()));
+  SAPPER_TRY(result.outputs,
+             results_of(*std::move(answer), request.argument_sets.size() * static_cast<size_t>(request.runs)));
   return result;
 }
 

@@ -128,8 +128,10 @@ Result<Outcome> compile_and_execute(const Compiler& compiler, const proto::Worke
   SAPPER_TRY(Outcome outcome, compile(compiler, options, module, reply));
   const Clock::time_point start = Clock::now();
   for (size_t i = 0; i < executions && !request.has_stepping(); ++i) {
-    SAPPER_TRY(auto outputs, compiler.device.execute(outcome.executable, arguments.subspan(i * each, each)));
-    std::ranges::move(outputs, std::back_inserter(outcome.outputs));
+    for (int run = 0; run < request.runs(); ++run) {
+      SAPPER_TRY(auto outputs, compiler.device.execute(outcome.executable, arguments.subspan(i * each, each)));
+      std::ranges::move(outputs, std::back_inserter(outcome.outputs));
+    }
   }
   reply->set_execute_seconds(seconds_since(start));
   if (request.has_stepping())

@@ -18,6 +18,7 @@
 #include "store/connection.h"
 #include "target/target.h"
 #include "tests/isolate/plants.h"
+#include "tests/target/environment.h"
 
 namespace sapper::isolate {
 namespace {
@@ -89,6 +90,22 @@ TEST_F(Campaign, ReachesABugInALoopInACall) {
   EXPECT_EQ(exported->options.target.to_string(), "cpu");
   EXPECT_EQ(exported->options.sampling.seeds, 1);
   EXPECT_EQ(exported->expected.pass, "float-normalization-s4");
+}
+
+TEST_F(Campaign, ResultsThatAreNotTheSameTwiceAreNoPassesDoing) {
+  const std::string path = folder + "/negate.hlo";
+  ASSERT_TRUE(
+      write_file(path, "HloModule m\nENTRY main {\n  x = f32[8] parameter(0)\n  ROOT y = f32[8] negate(x)\n}\n"));
+  const target::Environment unsteady("UNSTEADY", "a.");
+  target::CompilerPool unsteady_pool({.workers = 1, .worker_program = UNSTEADY_WORKER});
+  auto store = store::Store::open(store_path);
+  ASSERT_TRUE(run_campaign(*store, unsteady_pool, {path}, options, nullptr));
+  const Json found = report();
+  ASSERT_EQ(found["findings"].size(), 1U) << found;
+  EXPECT_EQ(found["findings"][0]["signature"], "mismatch of elementwise not the same twice");
+  EXPECT_EQ(found["findings"][0]["stage"], "");
+  const std::string text = *finding_text(*store, options.name, found["findings"][0]["id"]);
+  EXPECT_NE(text.find("flaky"), std::string::npos) << text;
 }
 
 TEST_F(Campaign, WhatIsKnownIsNotRunAgain) {

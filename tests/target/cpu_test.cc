@@ -182,6 +182,17 @@ TEST_P(Cpu, ExecutesOnEachArgumentSet) {
   EXPECT_TRUE(result->outputs[1] == alone->outputs[0]);
 }
 
+TEST_P(Cpu, RunsTheSameAgain) {
+  const Shape shape = Shape::array(ElementType::F32, {4});
+  const auto result = pool().compile(
+      target, {.module = doubling(shape), .argument_sets = {{filled(shape, 1)}, {filled(shape, 3)}}, .runs = 3});
+  ASSERT_OK(result);
+  ASSERT_EQ(result->outputs.size(), 6);
+  EXPECT_TRUE(result->outputs[0] == result->outputs[2]);
+  EXPECT_FALSE(result->outputs[2] == result->outputs[3]);
+  EXPECT_TRUE(result->outputs[3] == result->outputs[5]);
+}
+
 TEST_P(Cpu, LiteralsAreRowMajorWhateverTheLayout) {
   const Literal x = filled(Shape::array(ElementType::F32, {2, 3}), 1);
   const auto result = run(program(R"(HloModule layout, entry_computation_layout={(f32[2,3]{0,1})->f32[2,3]{0,1}}
