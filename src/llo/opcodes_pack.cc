@@ -23,38 +23,54 @@ HWY_BEFORE_NAMESPACE();
 namespace sapper::llo::HWY_NAMESPACE {
 namespace {
 
-constexpr auto rounded_bfloat16 = [](uint32_t bits) { return uint32_t{to_bfloat16(std::bit_cast<float>(bits))}; };
-
 constexpr uint32_t low_bytes = 0x00ff00ff;  // of a word's 16-bit lanes
 
 // Lanes that are undefined in part, made undefined as a whole.
 constexpr auto whole_lanes = [](uint32_t bits) { return bits != 0 ? ~uint32_t{0} : 0; };
+
+// A number made narrow, and which bits of that are undefined when those of `undefined` are.
+struct RoundedBfloat16 {
+  static uint32_t narrow(uint32_t bits) { return to_bfloat16(std::bit_cast<float>(bits)); }
+  // Nothing is rounded where the lower half is zero: the upper half stays, that of a NaN too. v4 packs bytes so, those
+  // of rows that nobody wrote beside others. Else a carry may reach every bit.
+  static uint32_t undefined(uint32_t bits, uint32_t undefined) {
+    const uint32_t half = ((bits | undefined) & 0xffff) == 0 ? undefined >> 16 : whole_lanes(undefined);
+    return half & 0xffff;
+  }
+};
+template <class Format>
+struct RoundedToFormat {
+  static uint32_t narrow(uint32_t bits) { return Format::template encode<Overflow::Special>(bits); }
+  static uint32_t undefined(uint32_t /*bits*/, uint32_t undefined) { return whole_lanes(undefined); }
+};
 
 template <int width>
 void pack(const Machine&, const Step&, const Vreg* const* operands, Vreg& result) {
   pack_compact<width>(*operands[0], *operands[1], result);
 }
 
-// Packs two registers of f32, each number made narrow by `narrow`.
-template <class Narrow>
-void pack_narrowed(Machine& machine, const Step& step, Narrow narrow) {
+// Packs two registers of f32, each number made narrow.
+template <class Rounded>
+void pack_rounded(Machine& machine, const Step& step) {
   static const Vreg all_defined{};
+  const Vreg* values[] = {&machine.vector(step.operand[0]), &machine.vector(step.operand[1])};
   const Vreg* undefined[] = {machine.vector_undefined(step.operand[0]), machine.vector_undefined(step.operand[1])};
   Vreg result;
-  pack_compact<32>(machine.vector(step.operand[0]), machine.vector(step.operand[1]), result, narrow);
+  pack_compact<32>(*values[0], *values[1], result, [](uint32_t bits) { return Rounded::narrow(bits); });
   if (undefined[0] == nullptr && undefined[1] == nullptr) {
     machine.write_vector(step.result) = result;
     return;
   }
-  for (const Vreg*& bits : undefined)
-    if (bits == nullptr) bits = &all_defined;
+  Vreg narrow[2];
+  for (int k = 0; k < 2; ++k) {
+    const Vreg& bits = undefined[k] == nullptr ? all_defined : *undefined[k];
+    for (int i = 0; i < kVregWords; ++i) narrow[k].word[i] = Rounded::undefined(values[k]->word[i], bits.word[i]);
+  }
   Vreg undefined_result;
-  pack_compact<32>(*undefined[0], *undefined[1], undefined_result, whole_lanes);
+  pack_compact<32>(narrow[0], narrow[1], undefined_result);
   machine.write_vector(step.result) = result;
   machine.set_vector_undefined(step.result, undefined_result);
 }
-
-void pack_bfloat16(Machine& machine, const Step& step) { pack_narrowed(machine, step, rounded_bfloat16); }
 
 // The third operand describes the format. Its encoding is not known, only these two of its values.
 void pack_described(Machine& machine, const Step& step) {
@@ -62,9 +78,9 @@ void pack_described(Machine& machine, const Step& step) {
   constexpr uint32_t e5m2 = 0xe195;
   const uint32_t description = machine.decisive(step, step.operand[2], "the format of a conversion");
   if (description == e4m3) {
-    pack_narrowed(machine, step, [](uint32_t bits) { return FloatE4M3::encode<Overflow::Special>(bits); });
+    pack_rounded<RoundedToFormat<FloatE4M3>>(machine, step);
   } else if (description == e5m2) {
-    pack_narrowed(machine, step, [](uint32_t bits) { return FloatE5M2::encode<Overflow::Special>(bits); });
+    pack_rounded<RoundedToFormat<FloatE5M2>>(machine, step);
   } else {
     machine.fail_with({ErrorKind::Unsupported, fmt::format("vpack.c.f32.eXmY of format {:#x}", description)});
   }
@@ -171,7 +187,7 @@ std::span<const OpcodeInfo> pack_rows() {
        "The low bytes of packed 16-bit lanes: rows 16-31 from the first operand, 0-15 from the second."},
       {"vpack.c.b8.b4", "v = v v", Unit::Vector, Movement{pack<8>},
        "The low nibbles of packed bytes: rows 32-63 from the first operand, 0-31 from the second."},
-      {"vpack.c.(f32).bf16", "v = v v", Unit::Vector, Action{.act = pack_bfloat16, .moves = pack<32>},
+      {"vpack.c.(f32).bf16", "v = v v", Unit::Vector, Action{.act = pack_rounded<RoundedBfloat16>, .moves = pack<32>},
        "f32 rounded to bf16 (nearest even, subnormals and the upper halves of NaN as they are: v4 packs bytes this "
        "way), packed: rows 8-15 from the first operand, 0-7 from the second."},
       {"vpack.c.f32.eXmY", "v = v v s", Unit::Vector, Action{.act = pack_described, .moves = pack<32>},
@@ -190,9 +206,11 @@ std::span<const OpcodeInfo> pack_rows() {
        "The low bytes of two registers' 16-bit lanes: the first operand's above, the second's below (the order as of "
        "vpack.i.b32.b16; kernels are seen to give it the same register twice)."},
       {"vpack.i.f32.bf16", "v = v v", Unit::Vector,
-       precise([](float high, float low) { return uint32_t{to_bfloat16(high)} << 16 | to_bfloat16(low); },
-               [](float, uint32_t high, float, uint32_t low) {
-                 return (high != 0 ? 0xffff0000U : 0U) | (low != 0 ? 0xffffU : 0U);
+       precise([](uint32_t high,
+                  uint32_t low) { return RoundedBfloat16::narrow(high) << 16 | RoundedBfloat16::narrow(low); },
+               [](uint32_t high, uint32_t high_undefined, uint32_t low, uint32_t low_undefined) {
+                 return RoundedBfloat16::undefined(high, high_undefined) << 16 |
+                        RoundedBfloat16::undefined(low, low_undefined);
                }),
        "f32 rounded to bf16 (nearest even): the first operand in the upper halves, the second in the lower ones."},
 

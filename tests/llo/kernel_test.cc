@@ -137,6 +137,28 @@ TEST(Kernel, UndefinedResultsAreFound) {
   EXPECT_THAT(ran.findings[0].message, HasSubstr("[3,0]"));
 }
 
+// Predicates of v4, in what the decomposer makes of vpack.pseudo.pred: row 3 is padding.
+TEST(Kernel, RowsPackedBesideUndefinedOnesAreDefined) {
+  const KernelRun ran = run({.text = R"($region0: #{k}
+  %s0 = inlined_call_operand.vmem [shape: s32[3,128], index: 0, kind: input, shape index: {}]
+  %s1 = inlined_call_operand.vmem [shape: u8[3,128], index: 1, kind: output, shape index: {}]
+  %v2 = vld [vmem:[%s0] sm:$0xf]
+  %v3 = vshll.u32 %v2, 24
+  %v4 = vpack.c.f32.bf16 0, %v3
+  %v5 = vand.u32 65280, %v4
+  %v6 = vand.u32 4278190080, %v4
+  %v7 = vshll.u32 %v5, 8
+  %v8 = vor.u32 %v6, %v7
+  %v9 = vpack.c.f32.bf16 0, %v8
+  %10 = vst [vmem:[%s1] sm:$0x1] /*vst_source=*/%v9
+)",
+                             .operand_shapes = {"s32[3,128]{1,0:T(4,128)}"},
+                             .result_shape = "u8[3,128]{1,0:T(4,128)(4,1)}",
+                             .generation = "v4"});
+  EXPECT_THAT(ran.findings, IsEmpty());
+  EXPECT_EQ(ran.output, counting(shape_of("u8[3,128]{1,0:T(4,128)(4,1)}")));
+}
+
 TEST(Kernel, TheTableOfOperandsHoldsWhatTheOthersAreBoundTo) {
   const KernelRun ran = run({.text = R"($region0: #{k}
   %s0 = inlined_call_operand.smem [shape: u32[2], index: -1, kind: input, shape index: {}]

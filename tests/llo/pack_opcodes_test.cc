@@ -143,13 +143,27 @@ TEST(PackOpcodes, EveryNarrowFloatIsWidenedExactly) {
   }
 }
 
-TEST(PackOpcodes, BytesPackedByWayOfBfloat16Survive) {
-  // As v4 does it: the byte in the upper half of a float that may be a NaN or subnormal.
-  Vreg bytes;
-  for (int i = 0; i < kVregWords; ++i) bytes.word[i] = static_cast<uint32_t>(i % 256) << 16 | 0xff000000;
-  const Vreg packed = result_of("vpack.c.f32.bf16", {splat(0), bytes});
-  for (int i = 0; i < kVregWords; ++i) {
-    EXPECT_EQ(compact(packed, 16, i / kLanes, i % kLanes), bytes.word[i] >> 16);
+// v4 packs bytes so: in the upper halves of floats that may be NaNs or subnormals.
+TEST(PackOpcodes, UpperHalvesPackedAsBfloat16StayAsTheyAre) {
+  for (uint32_t first = 0; first < 0x10000; first += kVregWords) {
+    Vreg words;
+    for (int i = 0; i < kVregWords; ++i) words.word[i] = (first + i) << 16;
+    const Vreg packed = result_of("vpack.c.f32.bf16", {splat(0), words});
+    for (int i = 0; i < kVregWords; ++i) {
+      ASSERT_EQ(compact(packed, 16, i / kLanes, i % kLanes), first + i);
+    }
+    ASSERT_EQ(result_of("vpack.i.f32.bf16", {words, splat(0)}), words);
+  }
+}
+
+TEST(PackOpcodes, UpperHalvesPackedAsBfloat16AreDefinedBitByBit) {
+  const auto undefined_bits = [](const char* opcode, uint32_t word, uint32_t undefined) {
+    return run(opcode, {Value{}, Value{splat(word), splat(undefined)}})[0].undefined.word[0] & 0xffff;
+  };
+  for (const char* opcode : {"vpack.c.f32.bf16", "vpack.i.f32.bf16"}) {
+    EXPECT_EQ(undefined_bits(opcode, 0x7f810000, 0x5a000000), 0x5a00U);
+    EXPECT_EQ(undefined_bits(opcode, 0x7f810000, 0x5a000001), 0xffffU) << "it may be rounded";
+    EXPECT_EQ(undefined_bits(opcode, 0x3f818000, 0x5a000000), 0xffffU) << "it is rounded";
   }
 }
 
