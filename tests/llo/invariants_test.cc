@@ -109,6 +109,15 @@ TEST(LloInvariants, ABundleHasSlots) {
   EXPECT_EQ(violations(two, "v5e"), "");
   EXPECT_EQ(violations(two, "v2"),
             "bundle-slots 1: the bundle has 2 instructions of the load unit; v2 has slots for 1\n");
+  // Two transposes at once on v4.
+  const auto push = [](int first, int second) {
+    return fmt::format("%{} = vxpose.xlu0.b32.cont %v1_v1 ;; %{} = vxpose.xlu1.b32.cont %v1_v1", first, second);
+  };
+  const std::string start = " 0 : { %v1_v1 = vmov 0 }\n 0x1 : { " + push(1, 2) + " }\n 0x2 : { " + push(3, 4) +
+                            " ;; %v2_v2 = vpop.trf.xlu0 %1 ;; %v3_v3 = vpop.trf.xlu1 %2";
+  EXPECT_EQ(violations(start + " }\n", "v4"), "");
+  EXPECT_EQ(violations(start + " ;; %5 = vrot.lane.b32.xlu0 %v1_v1, 1 }\n", "v4"),
+            "bundle-slots 3: the bundle has 5 instructions of the cross-lane unit; v4 has slots for 4\n");
 }
 
 TEST(LloInvariants, PhysicalRegistersAreOfTheirFile) {
