@@ -102,6 +102,7 @@ std::string values_text(const Literal& literal) {
 
 std::string tolerance_text(const std::vector<double>& tolerance) {
   std::vector<std::string> words;
+  words.reserve(tolerance.size());
   for (const double one : tolerance) words.push_back(real_text(one));
   return wrapped(words, "        ");
 }

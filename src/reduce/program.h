@@ -26,7 +26,7 @@ struct Size {
   int64_t elements = 0;      // of all arrays
   int64_t complexity = 0;    // of element types, attributes and their like
   int64_t information = 0;   // of arguments and constants: elements, by how much there is to say about each
-  auto operator<=>(const Size&) const = default;
+  auto operator<=>(const Size&) const = default;  // NOLINT(modernize-use-nullptr): an order's zero is no pointer
 };
 
 [[nodiscard]] Size size_of(const Program& program);

@@ -200,6 +200,7 @@ TEST_F(Pool, ManyThreadsOnFewWorkers) {
   std::atomic<int> good = 0;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(4);
     for (int t = 0; t < 4; ++t)
       threads.emplace_back([&, t] {
         for (int i = 0; i < 8; ++i) {

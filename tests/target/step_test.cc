@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include <cstring>
+#include <algorithm>
 #include <set>
 
 #include "target/x86.h"
@@ -56,7 +56,7 @@ TEST_P(Step, SeesBuffersAndEveryInstruction) {
   ASSERT_TRUE(reader.next(event));
   ASSERT_EQ(event.kind, RecordKind::Entry);
   ASSERT_EQ(event.buffers.size(), 3U);
-  EXPECT_EQ(std::memcmp(event.buffers[0].bytes.data(), filled(shape, 1).bytes().data(), 67 * 4), 0);
+  EXPECT_TRUE(std::ranges::equal(event.buffers[0].bytes, filled(shape, 1).bytes()));
   uint64_t steps = 0;
   uint32_t at = 0;
   uint32_t changed = 0;
@@ -70,7 +70,7 @@ TEST_P(Step, SeesBuffersAndEveryInstruction) {
   EXPECT_EQ(std::to_integer<int>(result->trace.code()[at]), 0xc3);
   EXPECT_NE(changed, 0U);
   ASSERT_EQ(event.buffers.size(), 3U);
-  EXPECT_EQ(std::memcmp(event.buffers[2].bytes.data(), result->output.bytes().data(), 67 * 4), 0);
+  EXPECT_TRUE(std::ranges::equal(event.buffers[2].bytes, result->output.bytes()));
   EXPECT_EQ(steps, result->trace.header().steps);
 }
 

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <set>
@@ -64,6 +65,14 @@ class Code {
   void* memory_;
 };
 
+// The first four of a register or a buffer.
+std::array<float, 4> floats(std::span<const std::byte> bytes) {
+  std::array<float, 4> result{};
+  EXPECT_GE(bytes.size(), sizeof result);
+  std::memcpy(result.data(), bytes.data(), std::min(bytes.size(), sizeof result));
+  return result;
+}
+
 class TracerTest : public testing::Test {
  protected:
   const std::string path = testing::TempDir() + "tracer_test_" + std::to_string(getpid());
@@ -81,10 +90,9 @@ class TracerTest : public testing::Test {
   }
 };
 
-#define START_OR_SKIP(tracer, code, limits)                                                             \
-  auto tracer = Tracer::start((code).function(), path, limits);                                         \
-  if (!tracer && tracer.error().kind == ErrorKind::Unsupported) GTEST_SKIP() << tracer.error().message; \
-  ASSERT_TRUE(tracer) << tracer.error().message
+#define SKIP_WITHOUT_TRACING(tracer)                                                                          \
+  if (!(tracer) && (tracer).error().kind == ErrorKind::Unsupported) GTEST_SKIP() << (tracer).error().message; \
+  ASSERT_TRUE(tracer) << (tracer).error().message
 
 TEST_F(TracerTest, StepsWhereBreakpointsCannotBe) {
   const Code code(doubling);
@@ -92,7 +100,8 @@ TEST_F(TracerTest, StepsWhereBreakpointsCannotBe) {
   ASSERT_FALSE(stepper);
   EXPECT_EQ(stepper.error().kind, ErrorKind::Unsupported);
 
-  START_OR_SKIP(tracer, code, (StepLimits{100, 1 << 20}));
+  auto tracer = Tracer::start(code.function(), path, {100, 1 << 20});
+  SKIP_WITHOUT_TRACING(tracer);
   std::array<float, 4> from{1, 2, 3, 4};
   std::array<float, 4> to{};
   const std::array arguments{Argument{from.data(), 16}, Argument{to.data(), 16}};
@@ -111,11 +120,11 @@ TEST_F(TracerTest, StepsWhereBreakpointsCannotBe) {
   while (reader.next(event) && event.offset != 0x13) {
   }
   EXPECT_EQ(event.vectors, 1U);
-  EXPECT_EQ(std::memcmp(reader.registers().vectors[0].bytes.data(), to.data(), 16), 0);
+  EXPECT_EQ(floats(reader.registers().vectors[0].bytes), to);
   while (reader.next(event) && event.kind != RecordKind::Exit) {
   }
   ASSERT_EQ(event.kind, RecordKind::Exit);
-  EXPECT_EQ(std::memcmp(event.buffers[1].bytes.data(), to.data(), 16), 0);
+  EXPECT_EQ(floats(event.buffers[1].bytes), to);
   // Nothing is left behind in the code.
   EXPECT_EQ(std::memcmp(code.function().copies[0], doubling.data(), doubling.size()), 0);
 }
@@ -124,7 +133,8 @@ TEST_F(TracerTest, StepsWhereBreakpointsCannotBe) {
 TEST_F(TracerTest, ThreadsComeOneAfterAnother) {
   const Code code(doubling);
   constexpr uint64_t count = 8;
-  START_OR_SKIP(tracer, code, (StepLimits{1000, 1 << 20}));
+  auto tracer = Tracer::start(code.function(), path, {1000, 1 << 20});
+  SKIP_WITHOUT_TRACING(tracer);
   const std::array<uint64_t, 3> groups{count, 1, 1};
   std::array<std::array<float, 4>, count> to{};
   std::vector<std::thread> threads;
@@ -162,7 +172,8 @@ TEST_F(TracerTest, RunsThroughWhatIsCalled) {
   void (*const callee)() = [] { ++called; };
   std::memcpy(&bytes[3], &callee, sizeof callee);
   const Code code(bytes);
-  START_OR_SKIP(tracer, code, (StepLimits{100, 1 << 20}));
+  auto tracer = Tracer::start(code.function(), path, {100, 1 << 20});
+  SKIP_WITHOUT_TRACING(tracer);
   code({&one, &first, 0, nullptr});
   tracer->stop();
   EXPECT_EQ(called, 1);
@@ -171,7 +182,8 @@ TEST_F(TracerTest, RunsThroughWhatIsCalled) {
 
 TEST_F(TracerTest, StopsAtItsLimitsAndWhereNothingIsCalled) {
   const Code code(doubling);
-  START_OR_SKIP(tracer, code, (StepLimits{3, 1 << 20}));
+  auto tracer = Tracer::start(code.function(), path, {3, 1 << 20});
+  SKIP_WITHOUT_TRACING(tracer);
   std::array<float, 4> from{1, 2, 3, 4};
   std::array<float, 4> to{};
   const std::array arguments{Argument{from.data(), 16}, Argument{to.data(), 16}};
@@ -181,7 +193,8 @@ TEST_F(TracerTest, StopsAtItsLimitsAndWhereNothingIsCalled) {
   EXPECT_EQ(trace().header().is_cut, 1U);
   EXPECT_EQ(trace().header().steps, 3U);
 
-  START_OR_SKIP(idle, code, (StepLimits{3, 1 << 20}));
+  auto idle = Tracer::start(code.function(), path, {3, 1 << 20});
+  SKIP_WITHOUT_TRACING(idle);
   idle->stop();
   EXPECT_EQ(trace().header().steps, 0U);
   EXPECT_EQ(trace().header().is_cut, 0U);

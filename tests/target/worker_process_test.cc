@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 
 // Starts a worker that runs `script`, and says what came of it.
-Error start_failure(const std::string& script, Limits limits = {5, int64_t{1} << 30}) {
+Error start_failure(const std::string& script, const Limits& limits = {5, int64_t{1} << 30}) {
   const std::string program = testing::TempDir() + fmt::format("worker_{}.sh", getpid());
   EXPECT_TRUE(write_file(program, "#!/bin/sh\n" + script));
   chmod(program.c_str(), 0755);

@@ -14,7 +14,7 @@
 #include "target/jit_code.h"
 #include "tests/target/programs.h"
 
-extern "C" const char __executable_start, etext;  // the linker's
+extern "C" const char __executable_start, etext;  // NOLINT(readability-identifier-naming): the linker's
 
 namespace sapper::target {
 namespace {
