@@ -51,6 +51,7 @@ def check():
 
 std::string dtypes_of(const std::vector<hlo::Literal>& arrays) {
   std::vector<std::string> names;
+  names.reserve(arrays.size());
   for (const hlo::Literal& array : arrays) names.push_back(jax_dtype(array.shape().element_type()));
   return fmt::format("[{}]", fmt::join(names, ", "));
 }
@@ -60,9 +61,8 @@ Result<std::string> python_of(const Subject& subject, const std::string& data) {
   const Run& run = subject.runs.front();
   std::vector<hlo::Literal> results;
   for (const Output& output : run.outputs) results.push_back(output.expected);
-  std::string prefixes = "\"\"";
-  for (size_t s = 0; subject.runs.size() > 1 && s < subject.runs.size(); ++s)
-    prefixes = s == 0 ? "\"set0_\"" : prefixes + fmt::format(", \"set{}_\"", s);
+  std::string prefixes = subject.runs.size() == 1 ? "\"\"" : "\"set0_\"";
+  for (size_t s = 1; s < subject.runs.size(); ++s) prefixes += fmt::format(", \"set{}_\"", s);
   std::string text =
       fmt::format("# {}\n# Seen on {}: {}\nimport os\n\n", subject.one.about.empty() ? subject.name : subject.one.about,
                   subject.one.options.target.to_string(), to_text(subject.one.expected));

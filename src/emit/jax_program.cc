@@ -106,7 +106,7 @@ std::string constant(const Literal& literal) {
     else if (type == ElementType::U64)
       elements.push_back(fmt::format("{}", static_cast<uint64_t>(literal.integer_at(i))));
     else if (type == ElementType::Pred)
-      elements.push_back(literal.integer_at(i) != 0 ? "True" : "False");
+      elements.emplace_back(literal.integer_at(i) != 0 ? "True" : "False");
     else
       elements.push_back(fmt::format("{}", literal.integer_at(i)));
   }

@@ -130,7 +130,7 @@ std::string as_junit(std::span<const Outcome> outcomes) {
   for (const Outcome& outcome : outcomes) {
     failures += outcome.failed ? 1 : 0;
     skipped += outcome.decided ? 0 : 1;
-    cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\" file=\"{}\" time=\"{:.3f}\"", xml(outcome.target),
+    cases += fmt::format(R"(  <testcase classname="{}" name="{}" file="{}" time="{:.3f}")", xml(outcome.target),
                          xml(outcome.name), xml(outcome.file), outcome.seconds);
     if (outcome.failed)
       cases += fmt::format(">\n    <failure type=\"{}\" message=\"{}\"/>\n  </testcase>\n", xml(outcome.verdict),

@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr const char* kRows = "s32[64,128]{1,0:T(8,128)}";  // 32 KiB
-constexpr int64_t kWords = 64 * 128;
+constexpr int64_t kWords = int64_t{64} * 128;
 
 // How DMA counts on a generation.
 struct Units {

@@ -107,6 +107,7 @@ inline std::vector<Value> run(std::string_view opcode, const std::vector<Value>&
 // Of operands that are all defined; the result must be, too.
 inline Vreg result_of(std::string_view opcode, const std::vector<Vreg>& vectors, Surroundings with = {}) {
   std::vector<Value> values;
+  values.reserve(vectors.size());
   for (const Vreg& bits : vectors) values.push_back({bits, {}});
   const std::vector<Value> results = run(opcode, values, std::move(with));
   EXPECT_EQ(results.size(), 1U) << opcode;
