@@ -219,12 +219,17 @@ class KernelRunner {
     return uint64_t{*leaf.address} * cores_.front()->memory(*leaf.space).unit_words();
   }
 
+  // Padding holds anything, but no small numbers: an address that a kernel makes from it leads out of bounds unless it
+  // is kept in them.
   Status write_value(const Leaf& leaf, uint64_t bytes) {
+    constexpr uint32_t padding = 0x5bd1e995;
     const uint64_t words = (bytes + 3) / 4;
     const uint64_t word = first_word(leaf);
     for (const auto& core : cores_) {
       std::vector<uint32_t> written(words);
       Memory& memory = core->memory(*leaf.space);
+      for (uint64_t i = 0; i < words; ++i)
+        if (memory.undefined(word + i) == ~uint32_t{0}) *memory.words(word + i) = padding;
       const std::span<std::byte> place(reinterpret_cast<std::byte*>(memory.words(word)), words * 4);
       SAPPER_CHECKED(write_tiled(*leaf.value, leaf.shape, place, std::as_writable_bytes(std::span(written))));
       // Operands that share a buffer are defined where any of them is.

@@ -367,6 +367,13 @@ bool Machine::may_write(const Step& step, Space space, uint64_t word, uint64_t c
   return true;
 }
 
+void Machine::check_reach(const Step& step, Space space, uint64_t word, uint64_t count) {
+  if (memory(space).piece_at(word, count) != nullptr) return;
+  report(step, FindingKind::UndefinedControl,
+         fmt::format("where this reads depends on undefined data, which lead to {} address {:#x}, out of bounds",
+                     to_string(space), word / memory(space).unit_words()));
+}
+
 bool Machine::in_bounds(const Step& step, Space space, uint64_t word, uint64_t count) {
   const Memory& target = memory(space);
   if (target.piece_at(word, count) != nullptr) return true;

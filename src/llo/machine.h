@@ -171,6 +171,9 @@ class Machine {
   // is reported, but the access goes on.
   [[nodiscard]] bool may_read(const Step& step, Space space, uint64_t word, uint64_t count);
   [[nodiscard]] bool may_write(const Step& step, Space space, uint64_t word, uint64_t count);
+  // `count` words are read from where undefined data say, here `word`: to the program they are undefined, and nothing
+  // is read. Reports where the data can lead out of bounds, as far as these do.
+  void check_reach(const Step& step, Space space, uint64_t word, uint64_t count);
 
   // Where the last step wrote to memory, in order; kept only while there is an observer.
   struct Written {

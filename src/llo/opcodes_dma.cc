@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 
@@ -38,6 +39,7 @@ struct Level {
 
 struct Transfer {
   End source;
+  bool source_known = true;  // where it is does not depend on undefined data
   End destination;
   uint64_t words = 0;         // in all
   uint64_t chunk_words = 0;   // moved in one piece
@@ -62,6 +64,21 @@ void copy_words(Memory& to, uint64_t to_word, const Memory& from, uint64_t from_
     from_word += part;
     to_word += part;
     count -= part;
+  }
+}
+
+// What is moved from an unknown address is undefined: kernels move the elements that padding of an index names, and
+// never use them.
+void spoil_words(Memory& to, uint64_t to_word, uint64_t count) {
+  static constexpr auto undefined = [] {
+    std::array<uint32_t, kRowWords> bits;
+    bits.fill(~uint32_t{0});
+    return bits;
+  }();
+  std::fill_n(to.words(to_word), count, 0);
+  for (uint64_t part; count != 0; to_word += part, count -= part) {
+    part = std::min<uint64_t>(count, kRowWords);
+    to.write_undefined(to_word, part, undefined.data());
   }
 }
 
@@ -100,9 +117,17 @@ void move_to(Machine& receiver, uint32_t flag, Machine& machine, const Step& ste
     const uint64_t count = std::min(transfer.chunk_words, transfer.words - done);
     const uint64_t from_word = place_of(transfer.source, &Level::source_stride, transfer, chunk);
     const uint64_t to_word = place_of(transfer.destination, &Level::destination_stride, transfer, chunk);
-    if (!machine.may_read(step, transfer.source.space, from_word, count)) return;
+    if (transfer.source_known) {
+      if (!machine.may_read(step, transfer.source.space, from_word, count)) return;
+    } else {
+      machine.check_reach(step, transfer.source.space, from_word, count);
+    }
     if (!receiver.may_write(step, transfer.destination.space, to_word, count)) return;
-    copy_words(to, to_word, from, from_word, count);
+    if (transfer.source_known) {
+      copy_words(to, to_word, from, from_word, count);
+    } else {
+      spoil_words(to, to_word, count);
+    }
     done += count;
   }
   receiver.sync_flag(flag) += static_cast<int64_t>(transfer.granules);
@@ -111,7 +136,7 @@ void move_to(Machine& receiver, uint32_t flag, Machine& machine, const Step& ste
                          .flag = flag,
                          .granules = transfer.granules,
                          .instruction = step.source};
-  if (&receiver == &machine) flight.source = stretches(transfer.source, &Level::source_stride, transfer);
+  if (&receiver == &machine && transfer.source_known) flight.source = stretches(transfer.source, &Level::source_stride, transfer);
   receiver.flights().push_back(std::move(flight));
 }
 
@@ -127,7 +152,9 @@ void check_alignment(Machine& machine, const Step& step, const End& end, uint64_
 }
 
 void run(Machine& machine, const Step& step, const Transfer& transfer) {
-  check_alignment(machine, step, transfer.source, &Level::source_stride, transfer, "reads");
+  if (transfer.source_known) {
+    check_alignment(machine, step, transfer.source, &Level::source_stride, transfer, "reads");
+  }
   check_alignment(machine, step, transfer.destination, &Level::destination_stride, transfer, "writes");
   move_to(machine, transfer.flag, machine, step, transfer);
   if (transfer.other_flag == 0) return;
@@ -142,7 +169,8 @@ Transfer transfer_of(Machine& machine, const Step& step, Space from, Space to) {
   const uint64_t granule_words = machine.options().generation.granule_bytes / 4;
   Transfer transfer;
   transfer.source.space = from;
-  transfer.source.first = machine.decisive(step, step.operand[0], "where a DMA reads") * address_words(machine, from);
+  transfer.source.first = machine.scalar(step.operand[0]) * address_words(machine, from);
+  transfer.source_known = machine.scalar_undefined(step.operand[0]) == 0;
   transfer.granules = machine.decisive(step, step.operand[1], "the size of a DMA");
   transfer.destination.space = to;
   transfer.destination.first =
@@ -188,12 +216,15 @@ void move(Machine& machine, const Step& step) {
   run(machine, step, transfer);
 }
 
-// Words in SMEM that say what a DMA does; null: out of bounds, the run ends.
-const uint32_t* read_descriptor(Machine& machine, const Step& step, uint64_t word, uint64_t count) {
+// Words in SMEM that say what a DMA does; `source` of them, where it reads, may be undefined. Null: out of bounds, the
+// run ends.
+const uint32_t* read_descriptor(Machine& machine, const Step& step, uint64_t word, uint64_t count,
+                                std::optional<uint64_t> source = std::nullopt) {
   if (!machine.may_read(step, Space::Smem, word, count)) return nullptr;
   const Memory& smem = machine.memory(Space::Smem);
   uint32_t undefined = 0;
-  for (uint64_t i = 0; i < count; ++i) undefined |= smem.undefined(word + i);
+  for (uint64_t i = 0; i < count; ++i)
+    if (i != source) undefined |= smem.undefined(word + i);
   if (undefined != 0) {
     machine.report(step, FindingKind::UndefinedControl, "the descriptor of a DMA holds undefined data");
   }
@@ -273,7 +304,7 @@ std::optional<Space> space_numbered(uint32_t word) {
 void move_described(Machine& machine, const Step& step) {
   constexpr uint64_t descriptor_words = 8;
   const uint64_t descriptor = machine.decisive(step, step.operand[0], "the descriptor of a DMA");
-  const uint32_t* word = read_descriptor(machine, step, descriptor, descriptor_words);
+  const uint32_t* word = read_descriptor(machine, step, descriptor, descriptor_words, /*source=*/3);
   if (word == nullptr) return;
   const std::optional<Space> to = space_numbered(word[1]);
   const std::optional<Space> from = space_numbered(word[4]);
@@ -285,6 +316,7 @@ void move_described(Machine& machine, const Step& step) {
   Transfer transfer;
   transfer.destination = {*to, word[0] * address_words(machine, *to)};
   transfer.source = {*from, word[3] * address_words(machine, *from)};
+  transfer.source_known = machine.memory(Space::Smem).undefined(descriptor + 3) == 0;
   transfer.levels.push_back({(word[5] >> 16) * granule_words, (word[2] >> 16) * granule_words});
   transfer.granules = word[6] & 0xfffff;
   transfer.words = transfer.granules * granule_words;

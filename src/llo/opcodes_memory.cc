@@ -78,23 +78,29 @@ Rows paired_rows(Machine& machine, const Step& step) {
   return rows_at(machine, step, [](uint32_t i) { return i / 2; });
 }
 
-// Of one sublane; all bits of what is read from an unknown address.
-void load_undefined_row(const Memory& memory, const Rows& rows, int sublane, Vreg& undefined) {
-  uint32_t* const out = undefined.word + sublane * kLanes;
-  if (!rows.known) {
-    std::fill_n(out, kLanes, ~uint32_t{0});
-  } else {
-    memory.read_undefined(rows.word[sublane], kLanes, out);
+// What is read from an unknown address is undefined: kernels read the elements that padding of an index names, and
+// never use them.
+void load_from_anywhere(Machine& machine, const Step& step, const Rows& rows, Vreg& value, Vreg& undefined,
+                        bool& clean) {
+  clean = rows.sublanes == 0;
+  value = undefined = Vreg{};
+  for (int i = 0; i < kSublanes; ++i) {
+    if ((rows.sublanes >> i & 1) == 0) continue;
+    machine.check_reach(step, rows.space, rows.word[i], kLanes);
+    std::fill_n(undefined.word + i * kLanes, kLanes, ~uint32_t{0});
   }
 }
 
-// Reads all rows into `value`; sublanes that take no part are 0. `undefined` is filled where it is not all clean. What
-// is read from an unknown address is undefined: kernels read the elements that padding of an index names, and never use
-// them. False: the run ends.
+// Reads all rows into `value`; sublanes that take no part are 0. `undefined` is filled where it is not all clean.
+// False: the run ends.
 bool load_rows(Machine& machine, const Step& step, const Rows& rows, Vreg& value, Vreg& undefined, bool& clean) {
+  if (!rows.known) {
+    load_from_anywhere(machine, step, rows, value, undefined, clean);
+    return true;
+  }
   const Memory& memory = machine.memory(rows.space);
-  if (rows.known) machine.note_rows(rows);
-  clean = rows.known || rows.sublanes == 0;
+  machine.note_rows(rows);
+  clean = true;
   if (rows.contiguous) {
     if (!machine.may_read(step, rows.space, rows.word[0], kVregWords)) return false;
     std::memcpy(value.word, memory.words(rows.word[0]), sizeof(value.word));
@@ -115,7 +121,7 @@ bool load_rows(Machine& machine, const Step& step, const Rows& rows, Vreg& value
     if ((rows.sublanes >> i & 1) == 0) {
       std::fill_n(undefined.word + i * kLanes, kLanes, 0);
     } else {
-      load_undefined_row(memory, rows, i, undefined);
+      memory.read_undefined(rows.word[i], kLanes, undefined.word + i * kLanes);
     }
   }
   return true;
@@ -214,10 +220,13 @@ void store_masked(Machine& machine, const Step& step) {
 void load_scalar(Machine& machine, const Step& step) {
   const Access& access = access_of(machine, step);
   const uint64_t word = address_of(machine, access);
+  if (!has_known_address(machine, access)) {
+    machine.check_reach(step, access.space, word, 1);
+    return machine.set_scalar(step.result, 0, ~uint32_t{0});
+  }
   if (!machine.may_read(step, access.space, word, 1)) return;
   const Memory& memory = machine.memory(access.space);
-  const uint32_t undefined = has_known_address(machine, access) ? memory.undefined(word) : ~uint32_t{0};
-  machine.set_scalar(step.result, *memory.words(word), undefined);
+  machine.set_scalar(step.result, *memory.words(word), memory.undefined(word));
 }
 
 void store_scalar(Machine& machine, const Step& step) {

@@ -278,12 +278,20 @@ void Origins::store(const Step& step, const Machine& machine, const Core& core) 
 void Origins::follow_dma(const Step& step, Machine& machine) {
   if (machine.written().empty() || machine.flights().empty()) return;
   const Machine::Flight& flight = machine.flights().back();
-  for (size_t k = 0; k < flight.destination.size() && k < flight.source.size(); ++k) {
-    copy_rows(machine, flight.source[k], machine, flight.destination[k]);
-    // The high half of the flags names one of the other core, which gets the same.
-    const bool to_both = step.operand_count > 3 && (machine.scalar(step.operand[3]) >> 16 & 0x1fff) != 0;
-    if (!to_both || machine.other_core() == nullptr) continue;
-    copy_rows(machine, flight.source[k], *machine.other_core(), flight.destination[k]);
+  // The high half of the flags names one of the other core, which gets the same.
+  const bool to_both = step.operand_count > 3 && (machine.scalar(step.operand[3]) >> 16 & 0x1fff) != 0;
+  for (const Machine* receiver : {&machine, to_both ? machine.other_core() : nullptr}) {
+    if (receiver == nullptr) continue;
+    for (size_t k = 0; k < flight.destination.size(); ++k) {
+      const Machine::Stretch& written = flight.destination[k];
+      if (k < flight.source.size()) {
+        copy_rows(machine, flight.source[k], *receiver, written);
+        continue;
+      }
+      // Where it reads is undefined.
+      for (uint64_t chunk = 0; chunk < written.count; ++chunk)
+        forget(*receiver, written.space, written.first + chunk * written.stride, written.length);
+    }
   }
 }
 

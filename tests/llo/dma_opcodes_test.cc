@@ -197,6 +197,48 @@ TEST(DmaOpcodes, ThreeStridesByADescriptor) {
 
 TEST(DmaOpcodes, ADescriptorIsWholeLoops) { EXPECT_FALSE(try_run(described({128, 32, 2, 16}, 128))); }
 
+// A row group of a table, moved from where entry `index` of five indices says; what is behind the five is padding.
+KernelRun run_gather(int index, const std::string& bounds, const std::string& used = "%v12") {
+  return run({.text = fmt::format(R"($region0: #{{k}}
+  #allocation0 [shape = 's32[256]{{0}}', space=smem, size = 0x400, scoped, tag = 'indices']
+  #allocation1 [shape = 's32[1]{{0}}', space=sflag, size = 0x4, scoped, tag = 'flag']
+  #allocation2 [shape = 's32[8,128]{{1,0}}', space=vmem, size = 0x1000, scoped, tag = 'window']
+  %s0 = inlined_call_operand.hbm [shape: s32[5], index: 0, kind: input, shape index: {{}}]
+  %s1 = inlined_call_operand.hbm [shape: s32[64,128], index: 1, kind: input, shape index: {{}}]
+  %s2 = inlined_call_operand.vmem [shape: s32[8,128], index: 2, kind: output, shape index: {{}}]
+  %3 = dma.hbm_to_smem %s0, 1, [#allocation0], [#allocation1]
+  %4 = dma.done [#allocation1], 1
+  %s5 = sld [smem:[#allocation0 + ${:#x}]]
+  {}
+  %s8 = smul.addr %s7, 4
+  %s9 = scalar_lea.hbm %s1, %s8
+  %10 = dma.hbm_to_vmem %s9, 4, [#allocation2], [#allocation1]
+  %11 = dma.done [#allocation1], 4
+  %v12 = vld [vmem:[#allocation2] sm:$0xff]
+  %v13 = vlaneseq.b32
+  %14 = vst [vmem:[%s2] sm:$0xff] {}
+)",
+                                  index, bounds, used),
+              .operand_shapes = {"s32[5]{0:T(256)}", "s32[64,128]{1,0:T(8,128)}"},
+              .result_shape = "s32[8,128]{1,0:T(8,128)}",
+              .generation = "v2"});
+}
+constexpr const char* kClamped = "%s7 = smin.u32 %s5, 7";
+
+TEST(DmaOpcodes, WhatComesFromAnUndefinedAddressIsUndefined) {
+  const KernelRun last = run_gather(4, kClamped);
+  EXPECT_THAT(last.findings, IsEmpty());
+  EXPECT_EQ(last.output.integer_at(0), 5 * 1024 + 1);
+  EXPECT_THAT(kinds(run_gather(5, kClamped)), ElementsAre(FindingKind::UndefinedOutput)) << "what is used";
+  EXPECT_THAT(run_gather(5, kClamped, "%v13").findings, IsEmpty()) << "nobody uses it";
+}
+
+TEST(DmaOpcodes, AnUndefinedAddressWithoutBoundsIsReported) {
+  const KernelRun ran = run_gather(5, "%s7 = smov.u32 %s5", "%v13");
+  ASSERT_THAT(kinds(ran), ElementsAre(FindingKind::UndefinedControl));
+  EXPECT_THAT(ran.findings[0].message, HasSubstr("out of bounds"));
+}
+
 // --- what goes wrong
 KernelRun run_v5e(const std::string& in, const std::string& out) {
   return run({.text = through_vmem(kUnits[2], in, out), .operand_shapes = {kRows}, .result_shape = kRows});
