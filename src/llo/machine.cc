@@ -154,7 +154,13 @@ const Machine::Place* Machine::place_of(const AllocationName& name) const {
 void Machine::join(Machine& other) {
   other_core_ = &other;
   other.other_core_ = this;
+  other.number_ = number_ + 1;
   other.memories_[static_cast<size_t>(Space::Hbm)] = memories_[static_cast<size_t>(Space::Hbm)];
+}
+
+Machine* Machine::core_named(uint32_t field) {
+  if (field == 0 || field == 2 + number_) return this;
+  return other_core_ != nullptr && field == 2 + other_core_->number_ ? other_core_ : nullptr;
 }
 
 std::optional<uint32_t> Machine::bound_operand(int index) const {

@@ -99,6 +99,8 @@ class Machine {
   // Makes this and `other` the two cores of one chip: they share HBM, and send each other registers. Before load.
   void join(Machine& other);
   [[nodiscard]] Machine* other_core() { return other_core_; }
+  // The core that flags and DMA name by `field` of an address: 0 is this one, 2 + k the one of number k. Null: none.
+  [[nodiscard]] Machine* core_named(uint32_t field);
 
   // Runs from the first step to the end, or to where it waits for the other core; then from there on. Errors: Resource
   // (limits), Unsupported (an opcode's case that is not modelled); a finding that makes it pointless to go on (out of
@@ -240,6 +242,7 @@ class Machine {
   std::vector<uint8_t> vectors_clean_;
   std::vector<std::shared_ptr<Memory>> memories_;
   Machine* other_core_ = nullptr;
+  uint32_t number_ = 0;  // of the chip's cores
   bool waiting_ = false;
   std::map<std::pair<QueueKind, uint32_t>, std::deque<Queued>> queues_;
   std::map<std::pair<const void*, uint32_t>, std::unique_ptr<UnitState>> units_;

@@ -45,7 +45,8 @@ struct Transfer {
   uint64_t chunk_words = 0;   // moved in one piece
   std::vector<Level> levels;  // the innermost first; none: there is one chunk
   uint32_t flag = 0;
-  uint32_t other_flag = 0;  // of the other core, where the same goes; 0: it does not
+  uint32_t other_flag = 0;   // of the other core, where the same goes; 0: it does not
+  uint32_t source_flag = 0;  // of the core that it starts from, counts too what has been read; 0: none does
   uint64_t granules = 0;
 };
 
@@ -136,7 +137,8 @@ void move_to(Machine& receiver, uint32_t flag, Machine& machine, const Step& ste
                          .flag = flag,
                          .granules = transfer.granules,
                          .instruction = step.source};
-  if (&receiver == &machine && transfer.source_known) flight.source = stretches(transfer.source, &Level::source_stride, transfer);
+  if (&receiver == &machine && transfer.source_known)
+    flight.source = stretches(transfer.source, &Level::source_stride, transfer);
   receiver.flights().push_back(std::move(flight));
 }
 
@@ -149,6 +151,15 @@ void check_alignment(Machine& machine, const Step& step, const End& end, uint64_
   if (end.first % kRowWords == 0 && std::ranges::all_of(transfer.levels, is_aligned)) return;
   machine.report(step, FindingKind::Misaligned,
                  fmt::format("a DMA {} {} from the inside of a row on", verb, to_string(end.space)));
+}
+
+// What has been read is over when the flag of the source says so.
+void count_at_source(Machine& machine, const Step& step, const Transfer& transfer) {
+  if (transfer.source_flag == 0 || transfer.words == 0) return;
+  machine.sync_flag(transfer.source_flag) += static_cast<int64_t>(transfer.granules);
+  Machine::Flight flight{.flag = transfer.source_flag, .granules = transfer.granules, .instruction = step.source};
+  if (transfer.source_known) flight.source = stretches(transfer.source, &Level::source_stride, transfer);
+  machine.flights().push_back(std::move(flight));
 }
 
 void run(Machine& machine, const Step& step, const Transfer& transfer) {
@@ -259,8 +270,45 @@ std::optional<Space> space_of(const Machine& machine, const Operand& operand, in
   return std::nullopt;
 }
 
-// source, size, destination, flag, source flag, descriptor in SMEM, overrides, second flag. The overrides name the core
-// and its memory, which is our own.
+// Loops by the descriptor at `place` in SMEM; at 0 there is none: one chunk. False: reported.
+bool set_loops(Machine& machine, const Step& step, uint64_t place, Transfer& transfer) {
+  if (place == 0) return true;
+  const Memory::Piece* piece = machine.memory(Space::Smem).piece_at(place, 1);
+  // How many loops there are shows in the size of the descriptor only.
+  const uint64_t words = piece == nullptr ? 3 : piece->first_word + piece->words - place;
+  if (words % 3 != 0) {
+    machine.fail_with(
+        {ErrorKind::Unsupported, fmt::format("the descriptor of a DMA has {} words, not three a loop", words), {}});
+    return false;
+  }
+  const uint32_t* word = read_descriptor(machine, step, place, words);
+  if (word == nullptr) return false;
+  const uint64_t granule_words = machine.options().generation.granule_bytes / 4;
+  for (uint64_t end = words; end != 0; end -= 3) {
+    transfer.levels.push_back({word[end - 3] * granule_words, word[end - 2] * granule_words});
+    if (end > 3) transfer.levels.back().count = std::max<uint64_t>(word[end - 4], 1);
+  }
+  return set_chunk(machine, transfer, word[words - 1]);
+}
+
+// The core whose memory and flag `transfer` goes to: bits 13 to 15 of the flag name it, and bits 26 to 28 of the
+// overrides, the low 14 of which are the chip. Only moves to its SMEM have been seen. Null: reported.
+Machine* receiver_of(Machine& machine, const Step& step, Transfer& transfer) {
+  const uint32_t core = transfer.flag >> 13;
+  transfer.flag &= 0x1fff;
+  if (core == 0) return &machine;
+  const uint32_t overrides = machine.decisive(step, step.operand[6], "the memory that a DMA goes to");
+  Machine* const receiver = machine.core_named(core);
+  if (receiver != nullptr && transfer.destination.space == Space::Smem && transfer.other_flag == 0 &&
+      overrides == (core << 26 | 1U << 14)) {
+    return receiver;
+  }
+  machine.fail_with({ErrorKind::Unsupported, fmt::format("a DMA to the memory {:#x}", overrides), {}});
+  return nullptr;
+}
+
+// source, size, destination, flag, source flag, descriptor in SMEM, overrides, second flag. Overrides without a core
+// name our own.
 void move_general(Machine& machine, const Step& step) {
   const Instruction& instruction = machine.instruction(step);
   const std::optional<Space> from = space_of(machine, instruction.operands[0]);
@@ -269,23 +317,13 @@ void move_general(Machine& machine, const Step& step) {
     return machine.fail_with({ErrorKind::Unsupported, "which memories a dma.general moves between is not clear", {}});
   }
   Transfer transfer = transfer_of(machine, step, *from, *to);
-  const uint64_t descriptor = machine.decisive(step, step.operand[5], "the descriptor of a DMA");
-  const Memory::Piece* piece = machine.memory(Space::Smem).piece_at(descriptor, 1);
-  // How many loops there are shows in the size of the descriptor only.
-  const uint64_t words = piece == nullptr ? 3 : piece->first_word + piece->words - descriptor;
-  if (words % 3 != 0) {
-    return machine.fail_with(
-        {ErrorKind::Unsupported, fmt::format("the descriptor of a DMA has {} words, not three a loop", words), {}});
-  }
-  const uint32_t* word = read_descriptor(machine, step, descriptor, words);
-  if (word == nullptr) return;
-  const uint64_t granule_words = machine.options().generation.granule_bytes / 4;
-  for (uint64_t end = words; end != 0; end -= 3) {
-    transfer.levels.push_back({word[end - 3] * granule_words, word[end - 2] * granule_words});
-    if (end > 3) transfer.levels.back().count = std::max<uint64_t>(word[end - 4], 1);
-  }
-  if (!set_chunk(machine, transfer, word[words - 1])) return;
-  run(machine, step, transfer);
+  transfer.source_flag = machine.decisive(step, step.operand[4], "the sync flag of a DMA") & 0x1fff;
+  if (!set_loops(machine, step, machine.decisive(step, step.operand[5], "the descriptor of a DMA"), transfer)) return;
+  Machine* const receiver = receiver_of(machine, step, transfer);
+  if (receiver == nullptr) return;
+  if (receiver == &machine) return run(machine, step, transfer);
+  move_to(*receiver, transfer.flag, machine, step, transfer);
+  count_at_source(machine, step, transfer);
 }
 
 // --- dma: late passes of v2 and v3 write all that a strided move is into SMEM
@@ -334,7 +372,9 @@ constexpr OpcodeInfo kOpcodes[] = {
      "granules, chunk k, of g rows (granules where they are larger), is k strides away; else all is one chunk."},
     {"dma.general", "- = s s s s s s s s?", Unit::Dma, Action{move_general},
      "Moves b granules from a to c and adds b to the flag d. Three words a loop at f in SMEM, the outermost first: "
-     "strides of the source and of the destination, how often the next loop runs; of the last: rows in a chunk."},
+     "strides of the source and of the destination, how often the next loop runs; of the last: rows in a chunk; one "
+     "chunk where f is 0. Where the three bits of d above its low 13 are 2 + a core, to the SMEM and the flag of that "
+     "core; then b is added to the flag e of this one too (its low 13 bits; v5p's scatters)."},
     {"dma", "- = s", Unit::Dma, Action{move_described},
      "Moves as eight words at a in SMEM say: destination, its memory (0x200 HBM, 0x400 VMEM), its stride << 16 | "
      "steps; "
