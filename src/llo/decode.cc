@@ -358,27 +358,31 @@ class Decoder {
     return {};
   }
 
-  // The bundle after which a branch of bundle `b` is taken.
-  size_t last_delay_slot(size_t b, const Instruction& branch) const {
+  // The bundle after which `branch`, of bundle `b`, is taken. Of several empty bundles at the end of the slots one may
+  // be left (Generation::merges_empty_slots), and no bundle says how many it stands for. But a branch ends its block:
+  // where all slots are there, the last one says that a region ends that was open at the branch; where it was merged
+  // with the one before, that is lost. The one that is left is the last empty bundle that stands alone, and not behind
+  // the next branch: outside of delay slots bundles are hardly ever empty there, as the hardware waits by itself.
+  size_t last_delay_slot(size_t b, InstructionIndex branch) const {
     const size_t last = b + generation_.delay_slots;
-    if (!generation_.merges_empty_slots || target_of(branch) <= program_.bundles[b].first) return last;
-    const auto is_empty = [&](size_t k) { return program_.bundles[k].count == 0; };
-    for (size_t k = b + 1; k < last && k + 1 < program_.bundles.size(); ++k) {
-      const bool alone = is_empty(k) && !is_empty(k - 1) && !is_empty(k + 1);
-      if (alone && !waits_for(program_.bundles[k + 1], branch)) return k;
-    }
-    return last;
+    if (!generation_.merges_empty_slots || ends_region_around(branch, last)) return last;
+    size_t merged = last;
+    for (size_t k = b + 1; k < last && k + 1 < program_.bundles.size() && !has_branch(k); ++k)
+      if (is_empty(k) && !is_empty(k - 1) && !is_empty(k + 1)) merged = k;
+    return merged;
   }
 
-  // Whether something in `bundle` is done only where `branch` is not taken.
-  bool waits_for(const Bundle& bundle, const Instruction& branch) const {
-    for (InstructionIndex i = bundle.first; i < bundle.first + bundle.count; ++i) {
-      const std::optional<Guard>& guard = program_.instructions[i].guard;
-      if (guard && branch.guard && guard->condition == branch.guard->condition &&
-          guard->negated != branch.guard->negated)
-        return true;
-    }
-    return false;
+  [[nodiscard]] bool is_empty(size_t bundle) const { return program_.bundles[bundle].count == 0; }
+
+  [[nodiscard]] bool has_branch(size_t bundle) const {
+    const auto first = rows_.begin() + program_.bundles[bundle].first;
+    return std::any_of(first, first + program_.bundles[bundle].count, [](const Row* row) { return row->is_branch; });
+  }
+
+  // Whether a region ends with `bundle` that started before `branch`.
+  [[nodiscard]] bool ends_region_around(InstructionIndex branch, size_t bundle) const {
+    return std::any_of(program_.regions.begin(), program_.regions.end(),
+                       [&](const Region& region) { return region.end == bundle && region.first <= branch; });
   }
 
   Status emit_bundles() {
@@ -405,7 +409,7 @@ class Decoder {
           step.kind = StepKind::Latch;
           step.bank = Bank::Predicate;
           step.result = slots_.temporary(Bank::Predicate);
-          pending.push_back({last_delay_slot(b, program_.instructions[i]), step.result, i});
+          pending.push_back({last_delay_slot(b, i), step.result, i});
         }
         steps.push_back(step);
       }

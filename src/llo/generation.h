@@ -23,7 +23,7 @@ struct Generation {
   uint32_t hbm_unit_bytes = 512;  // one step of an HBM address
   PushOrder push_order = PushOrder::Upwards;
   uint32_t delay_slots = 4;  // bundles after a branch that still run
-  // Where nothing is left to do in the delay slots of a branch forward, one empty bundle stands for all that remain.
+  // One empty bundle stands for all at the end of a branch's delay slots, but for those of the program's last branch.
   bool merges_empty_slots = false;
   uint32_t pattern_bits = 4;  // that a row pattern of loads and stores has for each sublane
   uint32_t cores = 1;         // of a chip, which run a program together

@@ -101,6 +101,7 @@ struct Region {
   std::string_view hlo;            // the HLO instruction; empty: none
   std::string_view mark;           // "PrimaryCoreRegion", "[sym:post-main]"; empty: none
   InstructionIndex first = 0;      // the instruction where it starts; instructions.size(): at the program's end
+  std::optional<BundleIndex> end;  // bundle forms: the bundle that it ends with; nullopt: not stated
 };
 
 struct Allocation {

@@ -104,7 +104,7 @@ class BundleReader {
                                                  mark));
     }
     if (starts) start_region(number, bundle, place);
-    if (ends) end_region(number);
+    if (ends) end_region(number, static_cast<BundleIndex>(program_.bundles.size()));
   }
 
   void start_region(uint32_t number, const Bundle& bundle, const char* place) {
@@ -116,20 +116,19 @@ class BundleReader {
     region.number = number;
     region.first = bundle.first;
     open_.push_back(index);
-    ended_.push_back(false);
   }
 
   // The region of a whole program may end without a start.
-  void end_region(uint32_t number) {
+  void end_region(uint32_t number, BundleIndex bundle) {
     const auto region = regions_.find(number);
-    if (region != regions_.end()) ended_[region->second] = true;
+    if (region != regions_.end()) program_.regions[region->second].end = bundle;
   }
 
   // The bundle's instructions are in the region that started last of those that had not ended before.
   void finish(Bundle bundle) {
     const RegionIndex region = open_.empty() ? 0 : open_.back();
     for (size_t i = bundle.first; i < program_.instructions.size(); ++i) program_.instructions[i].region = region;
-    while (!open_.empty() && ended_[open_.back()]) open_.pop_back();
+    while (!open_.empty() && program_.regions[open_.back()].end) open_.pop_back();
     program_.bundles.push_back(bundle);
   }
 
@@ -138,7 +137,6 @@ class BundleReader {
   InstructionReader instructions_;
   std::map<uint32_t, RegionIndex> regions_;  // by number
   std::vector<RegionIndex> open_;            // in the order of their starts; ended ones may stand before open ones
-  std::vector<bool> ended_;                  // by region
 };
 
 }  // namespace

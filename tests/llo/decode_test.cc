@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "llo/generation.h"
 #include "llo/machine.h"
 #include "llo/text.h"
 
@@ -17,13 +18,13 @@ struct Ran {
   Status status;
 };
 
-std::unique_ptr<Ran> run(const std::string& text) {
+std::unique_ptr<Ran> run(const std::string& text, std::string_view generation = "v5e") {
   auto ran = std::make_unique<Ran>();
   auto program = parse_program(text, "test.txt");
   EXPECT_TRUE(program) << program.error().describe();
   if (!program) return ran;
   ran->program = std::move(*program);
-  auto code = decode(ran->program);
+  auto code = decode(ran->program, *generation_of(generation));
   EXPECT_TRUE(code) << code.error().describe();
   if (!code) return ran;
   ran->code = std::move(*code);
@@ -127,6 +128,86 @@ TEST(Decode, FourDelaySlots) {
    0x7   :  { %6 = sst [smem:[#allocation0_spill]] %s0_s0 } /* Start region 2 :: End region 2 */
 )";
   EXPECT_EQ(word(*run(text), 0), 3);
+}
+
+// Of the empty bundles at the end of a branch's six delay slots on tpu7x one is left, and the end of the branch's
+// region is lost with the others. An empty bundle before it is a slot like any other.
+TEST(Decode, MergedDelaySlotsOfABranchForward) {
+  const char* const text = R"(
+     0   :  { %s0_s0 = smov.u32 0  ;;  %p1_p0 = scmp.lt.s32.totalorder 1, 2 } /* Start region 1 */
+   0x1   :  { %2 = sbr.rel (%p1_p0) target = $region3 }
+   0x2   :  { }
+   0x3   :  { %s3_s0 = sadd.s32 %s0_s0, 1 }
+   0x4   :  { }
+   0x5   :  { %s4_s0 = sadd.s32 %s3_s0, 8 } /* Start region 2 :: End region 2 */
+   0x6   :  { %6 = sst [smem:[#allocation0_spill]] %s0_s0 } /* Start region 3 :: End region 3 */
+   0x7   :  { %s7_s1 = smov.u32 0 }
+   0x8   :  { %s8_s1 = smov.u32 0 }
+)";
+  EXPECT_EQ(word(*run(text, "tpu7x"), 0), 1);
+}
+
+// What follows a loop runs once, though it stands where the slots of the branch back would be.
+TEST(Decode, MergedDelaySlotsOfABranchBack) {
+  const char* const text = R"(
+     0   :  { %s0_s0 = smov.u32 0  ;;  %s1_s1 = smov.u32 0 }
+   0x1   :  { %s2_s0 = sadd.s32 %s0_s0, 1 } /* Start region 1 */
+   0x2   :  { %p3_p0 = scmp.lt.s32.totalorder %s2_s0, 3 }
+   0x3   :  { %4 = sbr.rel (%p3_p0) target = $region1 }
+   0x4   :  { }
+   0x5   :  { %s5_s1 = sadd.s32 %s1_s1, 1 }
+   0x6   :  { }
+   0x7   :  { %s6_s1 = sadd.s32 %s5_s1, 16 }
+   0x8   :  { %7 = sst [smem:[#allocation0_spill]] %s6_s1 }
+   0x9   :  { %s8_s2 = smov.u32 0 }
+)";
+  EXPECT_EQ(word(*run(text, "tpu7x"), 0), 3 + 16);
+}
+
+// Nothing is merged where the last of the six slots ends the branch's region, be it full or, behind the program's last
+// branch, empty.
+TEST(Decode, DelaySlotsThatAreNotMerged) {
+  const char* const text = R"(
+     0   :  { %s0_s0 = smov.u32 0  ;;  %s1_s1 = smov.u32 0 } /* Start region 1 :: End region 1 */
+   0x1   :  { %2 = sbr.rel target = $region4 } /* Start region 2 */
+   0x2   :  { %s3_s0 = sadd.s32 %s0_s0, 1 }
+   0x3   :  { }
+   0x4   :  { %s4_s0 = sadd.s32 %s3_s0, 1 }
+   0x5   :  { %s5_s0 = sadd.s32 %s4_s0, 1 }
+   0x6   :  { %s6_s0 = sadd.s32 %s5_s0, 1 }
+   0x7   :  { %s7_s0 = sadd.s32 %s6_s0, 1 } /* End region 2 */
+   0x8   :  { %s8_s0 = sadd.s32 %s7_s0, 64 } /* Start region 3 :: End region 3 */
+   0x9   :  { %s9_s1 = sadd.s32 %s1_s1, 1 } /* Start region 4 */
+   0xa   :  { %p10_p0 = scmp.lt.s32.totalorder %s9_s1, 3 }
+   0xb   :  { %11 = sbr.rel (%p10_p0) target = $region4 }
+   0xc   :  { }
+   0xd   :  { }
+   0xe   :  { }
+   0xf   :  { }
+  0x10   :  { }
+  0x11   :  { } /* End region 4 */
+  0x12   :  { %12 = sst [smem:[#allocation0_spill]] %s8_s0 }
+  0x13   :  { %13 = sst [smem:[#allocation0_spill + $0x1]] %s9_s1 }
+)";
+  const auto ran = run(text, "tpu7x");
+  EXPECT_EQ(word(*ran, 0), 5);
+  EXPECT_EQ(word(*ran, 1), 3);
+}
+
+// The slot that is left of one branch is not taken for that of the branch before it.
+TEST(Decode, MergedDelaySlotsOfTwoBranches) {
+  const char* const text = R"(
+     0   :  { %s0_s0 = smov.u32 0  ;;  %p1_p0 = scmp.lt.s32.totalorder 1, 2 } /* Start region 1 */
+   0x1   :  { %2 = sbr.rel (%p1_p0) target = $region4 }
+   0x2   :  { }
+   0x3   :  { %s3_s0 = sadd.s32 %s0_s0, 1  ;;  %4 = sbr.rel (%p1_p0) target = $region4 } /* Start region 2 */
+   0x4   :  { }
+   0x5   :  { %s5_s0 = sadd.s32 %s3_s0, 8 } /* Start region 3 */
+   0x6   :  { %6 = sst [smem:[#allocation0_spill]] %s0_s0 } /* Start region 4 */
+   0x7   :  { %s7_s1 = smov.u32 0 }
+   0x8   :  { %s8_s1 = smov.u32 0 }
+)";
+  EXPECT_EQ(word(*run(text, "tpu7x"), 0), 0);
 }
 
 TEST(Decode, GuardsDecide) {
