@@ -214,7 +214,8 @@ Deviation made_free(const Site& site) {
   switch (site.instruction.opcode) {
     case Opcode::Maximum:
     case Opcode::Minimum: return marked(is_zero(0) & is_zero(1), site.type());
-    case Opcode::Clamp: return marked(is_zero(1) & (is_zero(0) | is_zero(2)), site.type());
+    case Opcode::Clamp:
+      return marked((is_zero(1) & (is_zero(0) | is_zero(2))) | (is_zero(0) & is_zero(2)), site.type());
     case Opcode::StochasticConvert: return free_anywhere(site)[0];
     default: return std::nullopt;
   }

@@ -162,5 +162,12 @@ TEST(Freedom, MaximaOfZerosHaveEitherSign) {
             (Marks{true, false, false}));
 }
 
+TEST(Freedom, ClampsBetweenZerosHaveEitherSign) {
+  EXPECT_EQ(is_free("x = f32[3] parameter(0)\nlow = f32[3] parameter(1)\nhigh = f32[3] parameter(2)\n"
+                    "c = f32[3] clamp(low, x, high)\nROOT r = f32[3] rsqrt(c)",
+                    {{-5, 0, -5}, {0, -0.0, -1}, {-0.0, 1, 0}}),
+            (Marks{true, true, false}));
+}
+
 }  // namespace
 }  // namespace sapper::bounds
