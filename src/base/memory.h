@@ -8,8 +8,8 @@ namespace sapper {
 // The memory of this machine, or of the container when that is less.
 [[nodiscard]] int64_t physical_memory_bytes();
 
-// From now on the process keeps up to 256 MiB that it freed: arrays of the next evaluation lie in pages that have been
-// touched. (What is allocated in pieces above 32 MiB is given back all the same, by glibc's rules.)
+// From now on the process keeps up to 256 MiB that it freed (by glibc's rules: of pieces up to 32 MiB, and less in the
+// arenas of other threads): arrays of the next evaluation lie in pages that have been touched.
 void keep_freed_memory();
 
 }  // namespace sapper
