@@ -113,6 +113,16 @@ bool is_plain_float(const Site& site) {
          !numerics::are_pairs(site.contract(), site.type());
 }
 
+bool has_error(const numerics::FunctionError& own) {
+  return own.relative > 0 || own.absolute > 0 || own.argument > 0 || own.elided > 0;
+}
+
+// Whether an implementation has no error of its own but the rounding of the result, as the reference has.
+bool only_rounds(const Site& site, numerics::FunctionError own) {
+  if (site.is_output) own.elided = 0;
+  return site.unit_roundoff() > 0 && is_plain_float(site) && !has_error(own);
+}
+
 }  // namespace
 
 double smallest(ElementType type) {
@@ -211,19 +221,19 @@ Expression Site::deviation_or_zero(size_t i) const {
 }
 
 Deviation Site::rounded(Deviation propagated) const {
-  return rounded(propagated ? std::optional(Movement{*propagated <= 0.0, *propagated}) : std::nullopt);
+  const numerics::FunctionError own = numerics::function_error(contract(), instruction.opcode, type());
+  if (propagated && only_rounds(*this, own)) return rounded(Movement{*propagated <= 0.0, *propagated});
+  return rounded(propagated, own);
 }
 
 Deviation Site::rounded(const std::optional<Movement>& movement) const {
-  numerics::FunctionError own = numerics::function_error(contract(), instruction.opcode, type());
-  if (is_output) own.elided = 0;
+  const numerics::FunctionError own = numerics::function_error(contract(), instruction.opcode, type());
   if (!movement) return rounded(Deviation(), own);
   const auto& [exact, bound, relative] = *movement;
-  const double unit = unit_roundoff();
-  if (unit == 0 || !is_plain_float(*this) || own.relative > 0 || own.absolute > 0 || own.argument > 0 || own.elided > 0)
+  if (!only_rounds(*this, own))
     return rounded(where(exact, bound.constant(0), relative ? bound + result_size() * *relative : bound), own);
   // All that comes after in one: as rounded() and with_own_error() have it.
-  const double both = 2 * unit * (1 + 2 * unit);
+  const double both = 2 * unit_roundoff() * (1 + 2 * unit_roundoff());
   const Expression size = result_size();
   const Expression moved = bound + (relative ? size * (*relative + both) : size * both);
   const Expression total = moved * ((1 + both) * inflation) + smallest(type());
@@ -246,7 +256,7 @@ Deviation Site::with_own_error(Deviation total, const Deviation& propagated, num
   if (is_output) own.elided = 0;
   const double unit = unit_roundoff();
   const numerics::Underflow underflow = numerics::underflow(contract(), type());
-  const bool always = own.relative > 0 || own.absolute > 0 || own.argument > 0 || own.elided > 0 || underflow.below > 0;
+  const bool always = has_error(own) || underflow.below > 0;
   if (!total && !always) return std::nullopt;
   const Expression size = result_size();
   // At most what both have before they are rounded, but for a factor.

@@ -379,8 +379,7 @@ class Check {
   // one run and otherwise in the next is no pass's doing. Bits alone do not tell: the order of a sum may be another one
   // each time.
   void repeat(Judge& judge, const std::optional<Module>& program, const Literal& output, Report& one) {
-    constexpr int more_runs =
-        8;  // where half of the runs differ from the first, all of these miss it once in 256 times
+    constexpr int more_runs = 8;            // where half of the runs differ, all of these miss it once in 256 times
     if (!judge.why_open().empty()) return;  // random numbers, judged by a tolerance
     const auto again = compile(false, {judge.arguments()}, "", more_runs);
     if (!again) {
